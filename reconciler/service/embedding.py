@@ -1,6 +1,6 @@
-"""Embedding: checks an embedder's vectors once, before they are used; what a question asks for.
+"""Embedding: checks vectors before they are used, and finds what a question asks for.
 
-Which attributes a question asks for is read from the meaning of its words.
+The attributes that a question asks for are found by the meaning of its words.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ UNIT_LENGTH_TOLERANCE = 1e-3
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Floats:
-    """Vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
+    """Make vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
 
     A token for personal data is embedded without its hash, so that no cosine depends on the key.
 
     Raises:
         EmbeddingError: the model failed, or its vectors have another shape or no direction. One
-            engine takes a vector of NaNs for equal to every other.
+            engine finds a vector of NaNs equal to every other vector.
     """
     return _checked(embedder, embedder.embed, texts)
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Floats:
-    """Vectors of questions, which some models embed in another way than facts; see ``embed``.
+    """Embed questions, which some models embed in another way than facts; see ``embed``.
 
     Raises:
-        EmbeddingError: as ``embed``.
+        EmbeddingError: as in ``embed``.
     """
     asks = embedder.embed_queries if isinstance(embedder, EmbedsQueries) else embedder.embed
     return _checked(embedder, asks, texts)
@@ -66,17 +66,17 @@ def _checked(
 
 
 def unread(embedder: Embedder, text: str) -> str:
-    """Parts of a text that the model could not read; empty if the embedder cannot tell."""
+    """Return the parts of a text that the model cannot read; empty if the embedder cannot tell."""
     # isinstance() with a protocol takes longer than most models take to answer.
     read: Callable[[str], str] = getattr(embedder, "unread", lambda _: "")
     return read(text)
 
 
 def question_of(embedder: Embedder, query: str) -> RecallQuery:
-    """A query with its vector, and how much of it the model could not read.
+    """Return a query with its vector, and the length of the parts that the model cannot read.
 
     Raises:
-        EmbeddingError: as ``embed``.
+        EmbeddingError: as in ``embed``.
     """
     if not query or not embedder.dimension:
         return RecallQuery(query)
@@ -91,7 +91,7 @@ Make: TypeAlias = Callable[[Sequence[str]], Floats]
 Kept: TypeAlias = Callable[[Sequence[str], Make], Floats]
 
 _OWN_COUNT_MAX = 1_000
-"""Attributes of the user for which the questions' vectors are kept in memory."""
+"""The number of the user's attributes with question vectors in memory."""
 
 
 @dataclass(eq=False)
@@ -102,11 +102,11 @@ class AskedAttributes:
     attribute, unless their vectors are shipped for the model, or kept from an earlier process.
 
     Attributes:
-        embedder: with a dimension above 0.
-        questions: gives the known questions of each attribute, if no vectors are shipped.
-        own: gives the questions of the attributes that the user described.
-        shipped: gives the shipped vectors of the known questions; None if there are none.
-        kept: gives the kept vectors of the known questions, or makes them with the function.
+        embedder: an embedder with a dimension above 0.
+        questions: returns the known questions of each attribute, if no vectors are shipped.
+        own: returns the questions of the attributes that the user described.
+        shipped: returns the shipped vectors of the known questions; None if there are none.
+        kept: returns the kept vectors of the known questions, or makes them with the function.
     """
 
     embedder: Embedder
@@ -122,12 +122,12 @@ class AskedAttributes:
         self._own: dict[str, Floats] = {}
 
     def asked_by(self, vector: Floats, attributes: Iterable[str]) -> Mapping[str, float]:
-        """How clearly a question asks for each attribute, above 0 to 1.
+        """Return how clearly a question asks for each attribute, above 0 to 1.
 
         Args:
-            vector: of the question, unit length.
-            attributes: those that something is known of. One without questions is asked for by the
-                words of its name.
+            vector: the question's vector, unit length.
+            attributes: the attributes with known values. The words of its name ask for an attribute
+                without questions.
         """
         listed = tuple(attributes)
         with self._lock:
@@ -142,11 +142,11 @@ class AskedAttributes:
         return shipped | dict(known.asked_by(vector, own))
 
     def leaning(self, vector: Floats, asks: Mapping[str, float]) -> Floats:
-        """Question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
+        """Move the question's vector towards the facts asked for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
     def strangeness(self, vector: Floats) -> float:
-        """How strange the question is to a memory of a contact; see ``AttributeQuestions``."""
+        """Return how far the question is from a contact's memory; see ``AttributeQuestions``."""
         return self._known.strangeness(vector) if self._known else 0.0
 
     def _embed_questions(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:

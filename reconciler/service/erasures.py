@@ -2,7 +2,7 @@
 
 The mark comes first, in one transaction: from then on no new fact rests on the target. The rest may
 be interrupted anywhere, and is repeated from the mark. ``reconciler.domain.erasing`` plans what an
-erasure removes. No agent's call leads here.
+erasure removes. No agent can call this.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ from reconciler.service.writing.submissions import IdCheck
 Progress = Callable[[int], None]
 
 _Read = Mapping[str, Sequence[Any]]
-"""A contact's facts and decisions by label, if all of them could be read; else nothing."""
+"""A contact's facts and decisions by label, if all of them can be read; else empty."""
 
 _REMOVALS_MAX = 5
 _BATCH = 500
-"""Nodes in one transaction, so that none grows without bound."""
+"""The number of nodes in one transaction, so that no transaction grows without bound."""
 
 _QUOTING = ("Decision", "Episode")
 _READ = tuple(label for label in KEY_OF if label != "Contact")
@@ -64,16 +64,16 @@ _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 @frozen
 class Erasures:
-    """Forgets for good what a contact or an operator asks to be forgotten.
+    """Erases for good the data that a contact or an operator asks to forget.
 
     Args:
-        erasure_store: what is forgotten in.
-        damage: finds what cannot be read, and takes its words.
-        ledger: gives the turns that keep this process's writers away while a contact is marked.
-        ids: lets the names of those who ask through.
+        erasure_store: the store to erase from.
+        damage: finds unreadable records, and removes their words.
+        ledger: gives the turns that make this process's writers wait while a contact is marked.
+        ids: checks the names of the people who ask.
         digest: a keyed hash of a text.
-        forget_answers: has what this process remembers of an arbiter's answers forgotten.
-        retry_policy: how often to mark again, where other writers keep coming first.
+        forget_answers: makes this process forget an arbiter's answers.
+        retry_policy: how often to mark again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
 
@@ -96,7 +96,7 @@ class Erasures:
         dry_run: bool,
         on_progress: Progress,
     ) -> Erasure:
-        """Erasure, finished; see ``ContactMemory.forget``."""
+        """Erase the target and return the finished erasure; see ``ContactMemory.forget``."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self.ids.check([("by", by)])
@@ -136,11 +136,11 @@ class Erasures:
         on_progress: Progress = lambda _: None,
         known: ContactRecords | None = None,
     ) -> Erasure:
-        """Erasure, finished from where it stands; harmless where it is finished.
+        """Finish an erasure from its stored state; harmless if it is finished.
 
         Args:
-            erasure: as it stands.
-            on_progress: told how many more records were read or emptied.
+            erasure: the erasure in its stored state.
+            on_progress: called with how many more records were read or emptied.
             known: the contact's records as of the mark; None to read them.
         """
         if erasure.state is ErasureState.PENDING:
@@ -153,7 +153,7 @@ class Erasures:
         return erasure
 
     def _known(self, erasure: Erasure, read: _Read) -> ContactRecords:
-        """Known records that a plan is made on; comparisons are left out if everything goes."""
+        """Return the known records for a plan, without comparisons if all records go."""
         decisions = read.get("Decision")
         if erasure.kind is not ErasureKind.CONTACT:
             decisions = self.erasure_store.list_compared(erasure.scope)
@@ -162,7 +162,7 @@ class Erasures:
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
     ) -> ContactRecords:
-        """Known records without the words of these; nothing is changed."""
+        """Return the known records without the words of the damaged ones; nothing is written."""
         remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
             if node.label in remains:
@@ -174,7 +174,7 @@ class Erasures:
         )
 
     def _drafted(self, asked: Erasure, known: ContactRecords) -> Erasure:
-        """Erasure with its plan, and a reason that tells nothing of what goes."""
+        """Draft an erasure with its plan; its reason reveals nothing of the erased data."""
         now = self.clock()
         plan = plan_of(asked.target, known, now)
         facts, going = _going_of(known, plan, asked.kind)
@@ -188,10 +188,10 @@ class Erasures:
     def _marked(
         self, asked: Erasure, on_progress: Progress
     ) -> tuple[Erasure, ContactRecords | None]:
-        """Erasure, marked: planned on what was seen at the version that the mark moves.
+        """Mark an erasure; its plan is made on the version that the mark moves.
 
-        With it what was read, without comparisons, for that was all there was when the mark came;
-        None where it has to be read again.
+        Also return the records, without comparisons, if they were complete when the mark was made;
+        None if they must be read again.
         """
         scope = asked.scope
 
@@ -225,11 +225,12 @@ class Erasures:
             )
 
     def _read(self, erasure: Erasure, on_progress: Progress) -> tuple[_Read, list[DamagedNode]]:
-        """Contact's records by label, and the damaged ones, which go with the target.
+        """Read a contact's records by label, and the damaged records that go with the target.
 
-        Damaged records of a whole contact all go. Else it is the fact that is to be forgotten, and
-        every decision and episode: what such a record says, no plan can tell. If any is damaged, no
-        others are given: the store may still read what is damaged only in what no plan needs.
+        If the whole contact is erased, all damaged records go. Otherwise the damaged target fact
+        goes, and every damaged decision and episode, because no plan can know their words. If any
+        record is damaged, no others are returned: the store may still read a record with damage in
+        a part that no plan needs.
         """
         is_whole = erasure.kind is ErasureKind.CONTACT
         labels = _READ if is_whole else ("Fact", *_QUOTING)
@@ -253,20 +254,20 @@ class Erasures:
         return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
     def _tombstones(self, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
-        """Of what is forgotten; of a revoked fact, too, for its words go."""
+        """Make the tombstones of the erased words; also of a revoked fact, because its words go."""
         facts, _ = _going_of(known, drafted.plan or ErasurePlan(), drafted.kind)
         return keys_of(drafted.scope, facts, self.digest)
 
     def _removed(
         self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
     ) -> Erasure:
-        """Erasure with its words gone from the graph, and searched for again.
+        """Remove the words of an erasure from the graph, and search for them again.
 
-        What is found is removed again. While anything is left the erasure is not finished.
+        Found words are removed again. The erasure is finished only when no words are left.
 
         Args:
             erasure: as it was marked.
-            on_progress: told how many more records were read or emptied.
+            on_progress: called with how many more records were read or emptied.
             known: the contact's records as of the mark; None to read them.
         """
         scope = erasure.scope
@@ -300,7 +301,7 @@ class Erasures:
     def _looked_for(
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
     ) -> ErasureReceipt:
-        """Remove, and look again, as often as words are still found.
+        """Remove the words, and search again as long as words are still found.
 
         Another process may have written between reading and removing.
         """
@@ -317,7 +318,7 @@ class Erasures:
     def _remove(
         self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
     ) -> None:
-        """Decisions first and facts last; each may be done again, and changes nothing then."""
+        """Remove decisions first and facts last; repeating a step changes nothing."""
         store, plan, at = self.erasure_store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
         gone = frozenset(plan.fact_ids)
@@ -345,7 +346,7 @@ class Erasures:
             store.remove_contact_words(scope)
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
-        """Ids that go: the planned ones, or all."""
+        """Return the ids that go: the planned ones, or all."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.erasure_store
         sessions: Sequence[str] | None = plan.session_keys
         if erasure.kind is ErasureKind.CONTACT:
@@ -366,7 +367,7 @@ class Erasures:
         )
 
     def _texts(self, erasure: Erasure, known: ContactRecords, going: _Going) -> Iterator[str]:
-        """Texts of all that loses words, whole; read only by an engine that looks for them."""
+        """Return the texts that lose words; only an engine that searches for them reads them."""
         plan = going.plan
         keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
         keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
@@ -379,7 +380,7 @@ class Erasures:
     def _verified(
         self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
     ) -> ErasureReceipt:
-        """Remaining words of everything in scope, which was read again."""
+        """Read everything in scope again, and return the remaining words."""
         read, plan = self.erasure_store.words(erasure.scope, known), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
@@ -399,7 +400,7 @@ class Erasures:
 
 @frozen
 class _Going:
-    """All that loses words: what was planned, and the jobs and tasks of its sessions."""
+    """All records that lose words: the planned ones, and the jobs and tasks of their sessions."""
 
     plan: ErasurePlan
     job_ids: Sequence[str]
@@ -411,7 +412,7 @@ _ENDING = (ErasureKind.CONTACT, ErasureKind.SESSION)
 
 
 def _counted(going: _Going) -> dict[str, int]:
-    """How many nodes lose words, by label."""
+    """Count the nodes that lose words, by label."""
     plan = going.plan
     decisions = {*plan.decision_ids, *plan.quoting_ids}
     counts = (plan.fact_ids, decisions, plan.episodes, plan.session_keys)
@@ -420,7 +421,7 @@ def _counted(going: _Going) -> dict[str, int]:
 
 
 def _is_same(begun: Erasure, target: ErasureTarget) -> bool:
-    """True if an erasure that was cut off is the one that is asked for; its words may be gone."""
+    """True if an interrupted erasure is the requested one; its words may already be gone."""
     if begun.kind is not target.kind:
         return False
     is_told_by_id = begun.kind is not ErasureKind.ATTRIBUTE
@@ -432,17 +433,17 @@ def _words_of(damaged: Iterable[DamagedNode]) -> Iterator[str]:
 
 
 def _check_known(erasure: Erasure, known: ContactRecords, damaged: Iterable[DamagedNode]) -> None:
-    """Let a target through that the contact has.
+    """Check that the contact has the target.
 
     Args:
-        erasure: as it is asked for.
-        known: what can be read of the contact.
-        damaged: what cannot.
+        erasure: the requested erasure.
+        known: the contact's readable records.
+        damaged: the contact's unreadable records.
 
     Raises:
         UnknownContactError: nothing is known of the contact.
-        UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
-            alike.
+        UnknownFactError, InvalidSessionError: the contact has no such fact or session; another
+            contact's gives the same error.
     """
     scope, target = erasure.scope, erasure.target
     unread_ids = {node.node_id for node in damaged}

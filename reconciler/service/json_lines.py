@@ -1,6 +1,6 @@
-"""JSON lines: one line of a file that a person gave, as an object. Knows no keys of any kind.
+"""JSON lines: reads one line of a person's file as an object. Independent of the keys.
 
-A file may hold anything, so a line is measured before it is kept, and kept before it is read.
+A file may hold any bytes, so the length of a line is checked before it is kept or read.
 """
 
 from __future__ import annotations
@@ -13,21 +13,24 @@ from reconciler.domain.records.notes import NOT_UTF_8
 from reconciler.errors import InvalidRequestError
 
 LINE_BYTES_MAX = 128 * 1024
-"""Bytes in a line: every text of a note at its longest, with each character escaped twice."""
+"""The most bytes in a line: every text of a note at its longest, with each character escaped
+twice."""
 
 _DEPTH_MAX = 100
-"""Far above any message or note, and far below what Python's own calls and ``repr`` can follow."""
+"""The deepest nesting: far above that of any message or note, and far below the limit of Python's
+own calls and ``repr``."""
 
 
 def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
-    """Object on the line.
+    """Read the object on a line.
 
     Args:
         line: one line of a file.
-        bytes_max: at most so many are read.
+        bytes_max: the most bytes that are read.
 
     Raises:
-        InvalidRequestError: it is no string, too long, no JSON, or JSON of another kind.
+        InvalidRequestError: the line is not a string, is too long, is not JSON, or is JSON of
+            another kind.
     """
     if not isinstance(line, str):
         raise InvalidRequestError(f"a line must be a string, not {type(line).__name__}")
@@ -43,7 +46,7 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
 
 
 def fault_of_encoding(line: str) -> str | None:
-    """What is wrong with a file's bytes, as ``read_lines`` gives them; None if they are UTF-8."""
+    """Describe the fault of a file's bytes, read by ``read_lines``; None if they are UTF-8."""
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:
@@ -52,10 +55,10 @@ def fault_of_encoding(line: str) -> str | None:
 
 
 def loads(text: str) -> Any:
-    """Value of a JSON text.
+    """Read the value of a JSON text.
 
     Raises:
-        InvalidRequestError: it is no JSON, or is nested too deeply to be read.
+        InvalidRequestError: the text is not JSON, or is nested too deeply to be read.
     """
     try:
         values = json.loads(text)
@@ -69,7 +72,7 @@ def loads(text: str) -> Any:
 
 
 def _is_deep(values: Any) -> bool:
-    """True if it is nested deeper than anything here may walk into; told level by level."""
+    """True if a value is nested deeper than any code here may follow; checked level by level."""
     level = [values] if isinstance(values, dict | list) else []
     for _ in range(_DEPTH_MAX):
         inner = (value.values() if isinstance(value, dict) else value for value in level)
@@ -86,10 +89,10 @@ def _too_deep() -> InvalidRequestError:
 
 
 def read_lines(stream: BinaryIO) -> Iterator[str]:
-    """A file's lines, without a byte order mark; of one that is too long only the beginning.
+    """Read a file's lines, without a byte order mark; cut lines that are too long.
 
-    Bytes that are not UTF-8 arrive as half surrogates, so that the reader of the line can say which
-    line it is.
+    Bytes that are not UTF-8 become half surrogates, so that the reader of the line can name its
+    number.
     """
     is_first = True
     while line := stream.readline(LINE_BYTES_MAX + 1):

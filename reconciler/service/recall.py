@@ -1,6 +1,6 @@
 """Recall: the facts that fit a query, now or at a past time, and the standing constraints.
 
-``FactFinder`` finds what is known by name, and across all contacts of an agent. Only reads.
+``FactFinder`` finds facts by name, and across all contacts of an agent. Only reads.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 
 
 _SHARING_LOOKED_AT_MAX = 2_000
-"""Facts of a contact among which those with a subject or an attribute in common are looked for."""
+"""The most facts of a contact in which facts with the same subject or attribute are searched
+for."""
 
 _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
@@ -66,14 +67,15 @@ _NOWHERE = Scope("any", "any", "any")
 
 @in_order
 class Known:
-    """A contact's facts as they are kept.
+    """A contact's stored facts.
 
     Attributes:
-        facts: those that have not ended, the newest first, with their recalls.
-        numbers: what ranks them.
+        facts: the facts that have not ended, the newest first, with their recalls.
+        numbers: the numbers that rank the facts.
         conflicts: the open conflicts.
         uses: the recalls of all facts, ended ones too.
-        lasting: gives what is made of the facts, by a key and at a time; kept while it holds.
+        lasting: returns a value computed from the facts, by a key and at a time; the value is kept
+            while it is valid.
     """
 
     facts: Sequence[Fact]
@@ -83,12 +85,12 @@ class Known:
     lasting: Callable[[object, datetime, Callable[[Sequence[Fact]], Any]], Any]
 
     def lapsed(self, now: datetime) -> list[Fact]:
-        """Facts that are still told although their lifetime is over."""
+        """Return the facts that are still recalled although their lifetime has ended."""
         rows = np.flatnonzero(telling(self.numbers, now) & ~holding(self.numbers, now))
         return [self.facts[row] for row in rows.tolist()]
 
     def disputed(self) -> list[Fact]:
-        """Facts in dispute."""
+        """Return the facts in dispute."""
         ids = {fact_id for conflict in self.conflicts for fact_id in conflict.pair}
         held = enumerate(self.numbers["fact_id"].tolist())
         return [self.facts[row] for row, fact_id in held if fact_id in ids]
@@ -101,13 +103,14 @@ class Recall:
     Args:
         fact_store: facts and their vectors, also of facts that have ended.
         neighbourhoods: the facts of contacts that this process has read, kept in memory.
-        records: gives the facts believed at an instant.
+        records: returns the facts believed at an instant.
         embedder: with ``dimension`` 0 recall compares words alone.
         asked_attributes: finds the attributes that a question asks for; None to skip that.
         how: the settings by which facts are chosen, ordered and left out.
         use_trace: counts recalls.
         clock: the time now, UTC-aware.
-        own_questions: the memory's own questions with their vectors, each embedded once.
+        own_questions: the memory's own questions with their vectors; each question is embedded
+            once.
     """
 
     fact_store: FactStore
@@ -128,11 +131,11 @@ class Recall:
         wanted: RecallFilter = EVERYTHING,
         budget_tokens: int | None = None,
     ) -> Recalled:
-        """Live facts in scope that are sure enough and not expired; see ``ContactMemory.recall``.
+        """Find certain, unexpired live facts in scope; see ``ContactMemory.recall``.
 
         Args:
             scope: the contact.
-            query: what is asked; empty for everything, by recency.
+            query: the question; empty for all facts, by recency.
             limit: at most this many facts, not counting the standing constraints.
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
@@ -142,9 +145,10 @@ class Recall:
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def own_answer(self, scope: Scope, question: str, limit: int) -> Recalled:
-        """As ``recall``, but not counted: for a question that the memory itself asks.
+        """Answer a question that the memory itself asks; like ``recall``, but not counted.
 
-        Nothing where it is not known how near an answer is, or while the model cannot be reached.
+        The answer is empty if the nearness of an answer is unknown, or if the model cannot be
+        reached.
         """
         if self.how.floor is None:
             return Recalled()
@@ -182,19 +186,19 @@ class Recall:
         as_of: datetime | None,
         valid_at: datetime | None,
     ) -> Recalled:
-        """Facts that fit a query about the past, as a recall then would have found them.
+        """Find facts that fit a query about the past, as a recall at that time would have.
 
         Nothing is cached, and these recalls are not counted.
 
         Args:
             scope: the contact.
-            query: what is asked; empty for everything.
+            query: the question; empty for all facts.
             limit: at most this many facts, not counting the standing constraints.
             wanted: the filters that facts must pass.
             budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
-            as_of: what the memory knew then (UTC); None for what it knows now.
-            valid_at: what was true in the world then (UTC), as far as the memory knows; None for
-                what it believed at ``as_of``.
+            as_of: the time of the memory's knowledge (UTC); None for now.
+            valid_at: the time at which the facts were true in the world (UTC), as far as the memory
+                knows; None for the facts believed at ``as_of``.
         """
         knew_at = as_of or self.clock()
         known, _ = self.records.held_at(scope, knew_at)
@@ -212,7 +216,7 @@ class Recall:
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def known(self, scope: Scope) -> Known:
-        """Contact's facts as they are kept; only the store says when others recalled them."""
+        """Read a contact's stored facts; only the store knows when others recalled them."""
         with suppress(SchemaError, ValueError):  # facts of another model, or a damaged one
             uses = self.fact_store.list_uses(scope)
             own = [use for use in uses if use.state in LASTING]
@@ -238,7 +242,7 @@ class Recall:
         current: Collection[str],
         limit: int | None,
     ) -> Recalled:
-        """Facts that are known; see ``Recallable.everything``."""
+        """Return all known facts; see ``Recallable.everything``."""
         recallable = Recallable(
             known.facts, disputes=open_disputes(known.conflicts), numbers=known.numbers
         )
@@ -268,16 +272,16 @@ class Recall:
         limit: int,
         shares: Callable[[Fact], bool] = lambda _: False,
     ) -> list[Fact]:
-        """Live facts that are nearest to any of the texts, even distant ones; not a recall.
+        """Find the live facts nearest to any of the texts, even distant ones; not a recall.
 
         Near in meaning or in words, names and attributes included. The nearest fact of each text
         comes before the second nearest of any.
 
         Args:
             scope: the contact.
-            texts: what was said.
+            texts: the texts to compare with.
             limit: at most this many.
-            shares: which facts come behind these, however distant, at most as many again.
+            shares: True for a fact that comes after these at any distance; at most as many again.
         """
         if not texts:
             return []
@@ -300,7 +304,7 @@ class Recall:
         return [*nearest, *islice(sharing, limit)]
 
     def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
-        """Contact's facts as they are now or soon; with vectors if a question has one."""
+        """Return a contact's facts as they are now or soon; with vectors if a question has one."""
         if has_vector and self.embedder.dimension:
             current = self.neighbourhoods.begin(scope)
             return lambda: current().recallable()
@@ -312,7 +316,7 @@ class Recall:
     def _recallable_then(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, *, has_vector: bool
     ) -> Recallable:
-        """Facts to choose from; if vectors are compared, only facts that have one."""
+        """Return the facts to choose from; if vectors are compared, only facts with one."""
         disputes = open_disputes(known.conflicts)
         if not (has_vector and self.embedder.dimension):
             return Recallable(facts, disputes=disputes)
@@ -323,7 +327,7 @@ class Recall:
 
 
 def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]]:
-    """For each fact in open dispute, by id, the ids of the other sides."""
+    """Return for each fact in open dispute, by id, the ids of the other sides."""
     pairs = ((conflict.new_id, conflict.old_id) for conflict in conflicts if conflict.is_open)
     return OpenConflicts(pairs).as_mapping()
 
@@ -331,7 +335,7 @@ def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]
 def with_asked(
     question: RecallQuery, attributes: Iterable[str], asked: AskedAttributes | None
 ) -> RecallQuery:
-    """Question with the attributes that it asks for; its vector moves towards their facts."""
+    """Add to a question the attributes that it asks for; its vector moves towards their facts."""
     if asked is None or question.vector is None:
         return question
     asks = asked.asked_by(question.vector, attributes)
@@ -344,19 +348,19 @@ def with_asked(
 
 
 def _nearness(hit: RankedFact) -> tuple[float, str]:
-    """Sort key of hits: the nearest first."""
+    """Return the sort key of hits: the nearest first."""
     return -(hit.similarity or 0.0), hit.fact.fact_id
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:
-    """Filter that a caller's words describe; attribute and subject get the book's names.
+    """Make the filter that a caller describes; attribute and subject get the book's names.
 
     Args:
         given: the caller's filters; one that is None or left out lets all facts pass.
-        attributes: gives the attributes of slots that are known.
+        attributes: returns the known attributes of slots.
 
     Raises:
-        InvalidRequestError: there is no such filter, or one cannot be used.
+        InvalidRequestError: a filter is unknown, or cannot be used.
     """
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     known = [field.name for field in fields(RecallFilter)]
@@ -373,7 +377,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
 def _slot_names(
     subject: str | None, attribute: str | None, attributes: AttributeBook
 ) -> dict[str, str]:
-    """Subject and attribute by the book's names; "wife's birthday" is the wife's."""
+    """Use the book's names for subject and attribute; "wife's birthday" is the wife's."""
     slot = attributes.slot(subject=subject, attribute=attribute)
     if slot is None:
         raise InvalidRequestError(
@@ -386,30 +390,31 @@ def _slot_names(
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """Facts that had not ended then, also expired and archived ones."""
+    """Return the facts that had not ended then, also expired and archived ones."""
     return [fact for fact in facts if not fact.has_ended]
 
 
 _PAGE_ROWS = 500
 _OVERFETCH = 4
-"""Facts that are first fetched for each wanted one, as some have ended or fit no filter."""
+"""The number of facts that are first fetched for each wanted fact, because some have ended or do
+not pass the filter."""
 
 _INDEXED_MAX = 4_000
-"""Facts that the index is asked for at most; after that, the agent's facts are all compared."""
+"""The most facts that the index is asked for; after that, all facts of the agent are compared."""
 
 _NAME_WEIGHT = 0.3
 """Added to the cosine of a fact that mentions or is about all names of the question."""
 
 _NAMED_MAX = 50
-"""Facts that are compared for a name, last said first; the model embeds each."""
+"""The most facts that are compared for a name, last said first; the model embeds each."""
 
 _COMPARED_COUNT = 100
-"""The number of facts that the floor is taken for: the agent's facts are not counted for that."""
+"""The number of facts for which the floor is chosen; the agent's facts are not counted."""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """A search for the facts nearest to a vector: of which agent, how many, which ones."""
+    """A search for the facts nearest to a vector: the agent, the limit and the filter."""
 
     scope: Scope
     vector: Floats
@@ -437,13 +442,13 @@ class _Name:
 
 @frozen
 class FactFinder:
-    """Finds what is known about a named person or thing, also across contacts.
+    """Finds facts about a named person or thing, also across contacts.
 
     Args:
         fact_store: facts and their vectors.
         contact_store: the contacts and their names.
-        embedder: with ``dimension`` 0 only names can be looked for.
-        floor: how near a fact must be to be found; None for no floor.
+        embedder: the embedder; with ``dimension`` 0 only names can be searched for.
+        floor: the least nearness of a found fact; None for no floor.
         asked_attributes: finds the attributes that a question asks for; None to skip that.
         confidence_min: facts with less confidence are left out, 0 to 1.
         hides_expired: whether expired facts are left out, instead of marked.
@@ -460,16 +465,16 @@ class FactFinder:
     asked_attributes: AskedAttributes | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
-        """Live facts that mention a name, those about it first, then last said first.
+        """Find the live facts that mention a name: those about it first, then the last said first.
 
         Args:
-            scope: the contact, or with ``all_contacts`` any of the agent's.
-            name: as people write it.
+            scope: the contact; with ``all_contacts`` any contact of the agent.
+            name: the name as people write it.
             limit: at most this many.
             all_contacts: also facts of the agent's other contacts.
 
         Raises:
-            InvalidRequestError: the name holds no letter or digit.
+            InvalidRequestError: the name has no letter or digit.
         """
         if all_contacts:
             facts = self._mentioning(scope, longest_word(name))
@@ -484,15 +489,15 @@ class FactFinder:
     def nearest(
         self, scope: Scope, query: str, limit: int, wanted: RecallFilter
     ) -> list[FoundFact]:
-        """Live facts of all contacts of the agent that are nearest to a query, nearest first.
+        """Find the live facts of all the agent's contacts nearest to a query, nearest first.
 
-        A fact that mentions what the query names, or is about a contact of that name, counts as
-        nearer. What is not near is left out. If nothing that an English question names is known,
-        nothing is found: "Where does Oscar live?" is not answered by where others live.
+        A fact that mentions a name of the query, or is about a contact of that name, counts as
+        nearer. Distant facts are left out. If all names of an English question are unknown, no fact
+        is found: the homes of others do not answer "Where does Oscar live?".
 
         Args:
             scope: any contact of the agent.
-            query: what is asked.
+            query: the question.
             limit: at most this many.
             wanted: the filters that facts must pass; ``min_score`` is a raw cosine.
 
@@ -542,7 +547,7 @@ class FactFinder:
         ][:limit]
 
     def _name(self, asked: _Search, name: str) -> _Name:
-        """A name with the contacts that it may be of, and the facts that mention it."""
+        """Find the contacts of a name, and the facts that mention it."""
         word, spellings = longest_word(name), needles(name)
         contacts = self.contact_store.find_named_contacts(asked.scope, word, _NAMED_MAX)
         page = self.fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
@@ -561,7 +566,7 @@ class FactFinder:
     def _named(
         self, asked: _Search, names: Sequence[_Name], known: Collection[str]
     ) -> Iterator[FoundFact]:
-        """More facts that mention a name of the query, or are about a contact of that name."""
+        """Find more facts that mention a name of the query, or are about a contact of that name."""
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
             look = partial(self.fact_store.list_nearest, contact_ids=contact_ids)
@@ -584,7 +589,7 @@ class FactFinder:
     def _growing(
         self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
     ) -> list[FoundFact]:
-        """Nearest facts that pass; more are fetched until enough pass, or no more come."""
+        """Find the nearest facts that pass; fetch more until enough pass, or no more come."""
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self.embedder.model_id, asked.vector, rows)
@@ -610,7 +615,7 @@ class FactFinder:
         return list(islice(passing, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
-        """Facts that mention a word, read page by page: an agent may have very many."""
+        """Find the facts that mention a word, page by page: an agent may have very many."""
         offset = 0
         while page := self.fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
             yield from page
@@ -627,9 +632,10 @@ class FactFinder:
 
 
 def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:
-    """True if an English question names someone or something of which nothing is known.
+    """True if an English question names only unknown people or things.
 
-    In English a capital marks a name; in German every noun has one. A number is no name.
+    In English a capital marks a name; in German every noun has one. A number does not count as a
+    name.
     """
     asked = [name for name in names if not any(map(str.isdigit, name.text))]
     if not asked or any(name.is_known for name in names):

@@ -1,4 +1,4 @@
-"""Records: what is kept about contacts, as it lies in the stores. Only reads; needs no model."""
+"""Records: reads the stored records about contacts. Only reads; needs no model."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from reconciler.domain.values.attributes import AttributeBook
 
 _HELD_AT_ONCE = 50
-"""Held notes of which later words are looked for together: the texts of their contacts fit into
-memory."""
+"""The number of held notes for which later words are searched together, so that the texts of their
+contacts fit into memory."""
 
 
 @frozen
@@ -79,16 +79,16 @@ class Records:
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """Chains of a contact, now or at an earlier time.
+        """Read the chains of a contact, now or at an earlier time.
 
         Args:
             scope: the contact.
             at: a time in the past; None for now.
-            after: only the chains that come after the one of this fact.
+            after: only the chains after the chain of this fact.
             limit: at most this many; None for all.
 
         Raises:
-            UnknownFactError: no fact of that id is in scope, or none was then.
+            UnknownFactError: no fact of that id is in scope, or it did not exist at that time.
         """
         if at is not None:
             histories = self._histories_at(scope, at)
@@ -106,7 +106,7 @@ class Records:
         """Chain that a fact belongs to, now or at an earlier time.
 
         Raises:
-            UnknownFactError: no fact of that id is in scope, or none was then.
+            UnknownFactError: no fact of that id is in scope, or it did not exist at that time.
         """
         if at is not None:
             histories = self._histories_at(scope, at)
@@ -118,7 +118,7 @@ class Records:
         return histories[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
-        """Facts believed about a contact at a time, and the decisions that led to them."""
+        """Return the facts believed about a contact at a time, and the decisions behind them."""
         # Links before facts, as below. Decisions after both: one that was made in between has
         # changed nothing that was read, so taking it back changes nothing either.
         known = HeldFacts(
@@ -132,7 +132,7 @@ class Records:
     def _place_of(
         self, scope: Scope, links: Iterable[Supersession], fact_id: str
     ) -> PlaceInHistory:
-        """Place in the history of the head of a fact's chain.
+        """Return the place of a fact's chain in the history.
 
         Raises:
             UnknownFactError: no fact of that id is in scope.
@@ -148,7 +148,7 @@ class Records:
         after: PlaceInHistory | None,
         limit: int | None,
     ) -> list[str]:
-        """Ids of the newest facts that nothing superseded, and that come after a place."""
+        """Find the ids of the newest facts that no fact superseded, and that come after a place."""
         superseded_ids = {link.old_id for link in links}
         heads: list[str] = []
         count = limit
@@ -163,9 +163,9 @@ class Records:
     def _page(
         self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str] | None = None
     ) -> list[FactHistory]:
-        """Chains with these heads; only their facts and those of their conflicts are read.
+        """Read the chains with these heads; read only their facts and those of their conflicts.
 
-        None for all chains.
+        ``None`` reads all chains.
         """
         now, conflicts = self.clock(), self.fact_store.list_conflicts(scope)
         if heads is None:
@@ -205,7 +205,7 @@ class Records:
         confidence_min: float,
         attributes: AttributeBook,
     ) -> list[SlotValue]:
-        """As ``current_values``, from facts and open conflicts that are already read."""
+        """Return current values like ``current_values``, from facts and conflicts already read."""
         from reconciler.domain.recalling.recalled import current_values, suspended_ids
 
         now = self.clock()
@@ -234,7 +234,7 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """Facts about these contacts that expire within some days, or have expired.
+        """Find the facts about these contacts that expire within some days, or have expired.
 
         Expired facts that are still recalled come first, then those that expire soonest.
         """
@@ -254,7 +254,7 @@ class Records:
         ]
 
     def to_renew(self, scope: Scope, facts: Iterable[Fact], limit: int) -> list[ExpiringFact]:
-        """Which of a contact's facts they may be asked about again, the most important first."""
+        """Find the facts to ask the contact about again, the most important first."""
         from reconciler.domain.gate.disposing import revalidation
 
         if self.hides_expired:
@@ -274,7 +274,7 @@ class Records:
 
         Args:
             scopes: the contacts.
-            after: the place of a dispute of the first contact; those come after it.
+            after: the place of a dispute of the first contact; only the disputes after it are read.
         """
         for scope in self.contact_store.list_disputed(scopes):
             if conflicts := self.fact_store.list_conflicts(scope):
@@ -292,8 +292,8 @@ class Records:
         """Evidence of one fact about the contact.
 
         Raises:
-            UnknownFactError: the contact has none of that id; another contact's gives the same
-                error.
+            UnknownFactError: the contact has no fact of that id; another contact's fact gives the
+                same error.
         """
         fact = self.fact_store.get_fact(scope, fact_id)
         return self._evidence_of(fact, self.fact_store.list_supersessions(scope))
@@ -301,7 +301,7 @@ class Records:
     def evidence_about(
         self, scope: Scope, about: str, attributes: AttributeBook
     ) -> list[FactEvidence]:
-        """Evidence of each fact about something, live facts first.
+        """Find the evidence of each fact about an attribute or a word, live facts first.
 
         An attribute may have any name that the book knows. A fact that another one restates is left
         out, because its evidence belongs to the newer one.
@@ -325,12 +325,12 @@ class Records:
         return evidence_of(fact.as_of(self.clock()), chain_ids, said, taken)
 
     def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
-        """Contacts of an agent in order of id: all, or up to a limit those after one."""
+        """List the contacts of an agent in order of id: all, or up to a limit those after one."""
         ids = self.contact_store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
     def contacts(self, scopes: Sequence[Scope]) -> list[Contact]:
-        """Contacts of an agent with the numbers of their facts, in order of id."""
+        """List the contacts of an agent with the numbers of their facts, in order of id."""
         return self.contact_store.list_contacts(scopes, self.clock())
 
     def pending(
@@ -340,11 +340,11 @@ class Records:
         with_silent: bool = False,
         after: tuple[datetime, str] | None = None,
     ) -> Iterator[Decision | Dispute]:
-        """Held notes of these contacts that wait for an answer, then their disputes.
+        """Find the held notes of these contacts that wait for an answer, then their disputes.
 
         Both newest first, read page by page. Notes that later words have answered are left out. A
-        note without a question is among them if it is listed for an operator, or contradicts a
-        live fact.
+        note without a question is included if it is listed for an operator, or contradicts a live
+        fact.
 
         Args:
             scopes: the contacts.
@@ -355,7 +355,7 @@ class Records:
         yield from self.disputes(scopes)
 
     def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
-        """Ids of the decisions that hold notes about what a filter asks for."""
+        """Find the decisions that hold notes about the subject of a filter; return their ids."""
         return tuple(
             held.decision_id
             for held in self.held([scope])
@@ -363,7 +363,7 @@ class Records:
         )
 
     def has_answered(self, decision: Decision) -> bool:
-        """True if a note was written and it answered a question that the contact was asked."""
+        """True if a note was written and it answered a question to the contact."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
         asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
@@ -375,7 +375,7 @@ class Records:
         return any(held.question and answer_to(held, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
-        """Other questions to the contact since a held note's conversation began."""
+        """List other questions to the contact since a held note's conversation began."""
         if decision.question is None:
             return []
         from reconciler.domain.recalling.briefing import CONVERSATION, is_for_the_contact
@@ -399,9 +399,9 @@ class Records:
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:
-        """Held notes about these contacts, without those that later words have answered.
+        """Find the held notes about these contacts, without those that later words have answered.
 
-        Bare ones are without what they were compared with, and in no order.
+        Bare notes have no comparisons, and come in no order.
         """
         list_facts = cache(self.fact_store.list_facts)  # a contact may have many silent notes
         pending = (
@@ -417,7 +417,7 @@ class Records:
             yield from self._unanswered(some)
 
     def _is_against(self, held: Decision, list_facts: Callable[[Scope], list[Fact]]) -> bool:
-        """True if a held note says otherwise than a live fact."""
+        """True if a held note contradicts a live fact."""
         from reconciler.domain.gate.disposing import contradicted
 
         told = held.proposal.relations
@@ -428,9 +428,9 @@ class Records:
         return contradicted(held.note.slot, told, live) is not None
 
     def _unanswered(self, held: Sequence[Decision]) -> Iterator[Decision]:
-        """Those of these held notes that later words have not answered.
+        """Return the held notes that later words have not answered.
 
-        Of a thousand texts few may be an answer, and only those facts are read.
+        Few of a thousand texts can be an answer, and only their facts are read.
         """
         from reconciler.domain.gate.disposing import answer_to, may_answer
 
@@ -448,7 +448,7 @@ class Records:
 
 
 def _place_after(fact_id: str, histories: Iterable[FactHistory], scope: Scope, at: datetime) -> int:
-    """Place of the chain after the fact's own at a time, counted from 0."""
+    """Return the place after the fact's chain at a time, counted from 0."""
     check_identifier("fact_id", fact_id, UnknownFactError)
     for place, chain in enumerate(histories, start=1):
         if any(fact.fact_id == fact_id for fact in chain.facts):
@@ -457,6 +457,6 @@ def _place_after(fact_id: str, histories: Iterable[FactHistory], scope: Scope, a
 
 
 def _between_live(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> list[Conflict]:
-    """Conflicts of which both sides are live."""
+    """Return the conflicts with two live sides."""
     live = {fact.fact_id for fact in facts if fact.is_live}
     return [conflict for conflict in conflicts if conflict.ids <= live]

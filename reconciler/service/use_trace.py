@@ -1,8 +1,8 @@
 """Counts of recalls, by fact and by contact, which a thread writes in batches.
 
 A recall only adds to a dictionary. A thread writes the counts every few seconds, and closing the
-memory writes the rest, so a killed process loses the counts of some seconds and nothing else.
-The contacts' versions stay, so that no cache becomes stale.
+memory writes the rest, so a killed process loses only the counts of some seconds. The contacts'
+versions stay the same, so no cache becomes stale.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import NamedTuple
 from reconciler.errors import ConfigurationError, GraphError
 
 _WAITING_MAX = 10_000
-"""Facts, or contacts, with counts that wait; during a long outage others are not counted."""
+"""The most facts, or contacts, with counts that wait; during a long outage others are not
+counted."""
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ _log = logging.getLogger(__name__)
 class Use(NamedTuple):
     """Recalls of a fact, or about a contact, since the last write.
 
-    How many, the time of the last one (UTC), and how many found nothing.
+    It has their number, the time of the last one (UTC), and the number of those that found nothing.
     """
 
     times: int
@@ -32,7 +33,7 @@ class Use(NamedTuple):
     empty: int = 0
 
     def with_later(self, later: Use) -> Use:
-        """Both together."""
+        """Add both together."""
         return Use(self.times + later.times, later.at, self.empty + later.empty)
 
 
@@ -64,14 +65,14 @@ class UseTrace:
         self._thread: threading.Thread | None = None
 
     def note(self, fact_ids: Iterable[str]) -> None:
-        """Count a recall of these facts; it writes nothing and does not wait."""
+        """Count a recall of these facts; do not write or wait."""
         if self._is_on:
             use = Use(1, self._clock())
             self._used.add((fact_id, use) for fact_id in fact_ids)
             self._start()
 
     def note_recall(self, contact_key: str, *, is_empty: bool) -> None:
-        """Count a recall about a contact; it writes nothing and does not wait."""
+        """Count a recall about a contact; do not write or wait."""
         if self._is_on:
             self._asked.add([(contact_key, Use(1, self._clock(), int(is_empty)))])
             self._start()
@@ -148,10 +149,10 @@ class _PendingCounts:
                     self._counts[key] = count
 
     def write(self) -> None:
-        """Write the counts; if that fails, they go on waiting.
+        """Write the counts; if that fails, they stay.
 
         Raises:
-            GraphError: it could not be written.
+            GraphError: the counts could not be written.
         """
         with self._lock:
             counts, self._counts = self._counts, {}

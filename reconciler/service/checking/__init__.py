@@ -1,1 +1,1 @@
-"""Records as lines, read one by one, so that a damaged one is found."""
+"""Records as lines, read one by one, so that a damaged record is found."""

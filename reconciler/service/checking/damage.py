@@ -1,8 +1,8 @@
-"""Damage: which of a contact's records cannot be read, and what is left of one without its words.
+"""Damage: finds a contact's records that cannot be read, and the rest of each without its words.
 
 The reader of its store checks each record. The remains of a damaged one can be read: its id, and
-those numbers and times that make sense. An export writes the remains in its place, and an erasure
-leaves them behind. Never here: a query.
+the possible numbers and times. An export writes the remains in its place, and an erasure leaves
+them behind. Never here: a query.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from reconciler.service.stores.stored_facts import facts_in
 _UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 _RECORDS_A_PAGE = 2_000
 _ReadPage = tuple[Sequence[Any], Sequence[str]]
-"""Records that can be read, and the contact's key of each other one."""
+"""The readable records, and the contact's key of each unreadable one."""
 
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
 @in_order
 class DamagedNode:
-    """A node that cannot be read, by its label and id, with all it holds."""
+    """A node that cannot be read: its label, its id and all its properties."""
 
     label: str
     node_id: str
@@ -63,14 +63,14 @@ class DamagedNode:
 
     @property
     def words(self) -> Iterator[str]:
-        """All texts that it holds."""
+        """Return all texts of the node."""
         for value in self.held.values():
             yield from (str(item) for item in (value if isinstance(value, list) else [value]))
 
 
 @in_order
 class ReadRecords:
-    """The facts and decisions that can be read, and what cannot be read of any label."""
+    """The readable facts and decisions, and the unreadable records of any label."""
 
     whole: dict[str, list[Any]] = field(default_factory=lambda: {"Fact": [], "Decision": []})
     damaged: list[DamagedNode] = field(default_factory=list)
@@ -78,11 +78,11 @@ class ReadRecords:
 
 @dataclass(frozen=True)
 class Damage:
-    """Finds damaged records, and puts what is left of them in their place.
+    """Finds damaged records, and replaces them by what is left of them.
 
     Args:
         archive_store: contacts with all that belongs to them.
-        types: of what type each property is.
+        types: the type of each property.
     """
 
     archive_store: ArchiveStore
@@ -95,8 +95,8 @@ class Damage:
 
         Args:
             scope: the contact.
-            labels: of what.
-            on_progress: told how many more records were read.
+            labels: the labels to read.
+            on_progress: called with how many more records were read.
         """
         found = ReadRecords()
         for label in labels:
@@ -135,7 +135,7 @@ class Damage:
     def damaged_among(
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
     ) -> Iterator[str]:
-        """Contact's key of each damaged record of several contacts of these labels."""
+        """Find the contact's key of each damaged record of these contacts and labels."""
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
             if label in IN_COLUMNS:
@@ -151,12 +151,12 @@ class Damage:
     def _pages(
         self, by_key: Mapping[str, Scope], label: str, page_size: int
     ) -> Iterator[_ReadPage]:
-        """All records of several contacts of a label that is ``IN_COLUMNS``, page after page."""
+        """Read all records of a label in ``IN_COLUMNS`` of several contacts, page after page."""
         for columns in self.archive_store.column_pages([*by_key], label, page_size):
             yield self._page(label, columns, by_key)
 
     def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> _ReadPage:
-        """The records of these rows. Rows are looked at only if they must.
+        """Read the records of these rows. Single rows are checked only if necessary.
 
         The columns are checked whole, which takes a third of the time.
         """
@@ -181,7 +181,7 @@ class Damage:
         return self._read(label, held, scope) is None
 
     def _read(self, label: str, held: Row, scope: Scope, *, is_checked: bool = False) -> Any:
-        """A node's record; None if it cannot be read. Types that are checked are not looked at."""
+        """Read a node's record; None if it cannot be read. Checked types are not checked again."""
         try:
             read = held if is_checked else self.types.read(label, self.types.known(label, held))
             return read_node(label, read, scope)
@@ -189,7 +189,7 @@ class Damage:
             return None
 
     def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
-        """Leave of these records only what can be read, and no words."""
+        """Remove from these records all words and all unreadable parts."""
         by_label: dict[str, dict[str, Row]] = {}
         for node in damaged:
             left = self.remains(node, scope, at)
@@ -202,8 +202,8 @@ class Damage:
 
         Args:
             node: the record.
-            scope: the contact's.
-            at: what stands for a time that makes no sense (UTC).
+            scope: the contact.
+            at: the time that replaces an impossible one (UTC).
         """
         kept = self._sound(node.label, node.held)
         left = _REMAINS[node.label].of(kept, at) | self.types.known(node.label, scope.columns)
@@ -214,17 +214,17 @@ class Damage:
         return left
 
     def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
-        """Rest of a damaged record, as its store will read it; else as ``remains``."""
+        """Return the rest of a damaged record, as its store will read it; else like ``remains``."""
         left = self.remains(node, scope, at) | {KEY_OF[node.label]: node.node_id}
         return read_node(node.label, left, scope)
 
     def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
-        """Readable part of a link, as an export holds it; None if nothing of it is readable.
+        """Return the readable part of a link, as an export has it; None if no part is readable.
 
         Args:
             kind: the link's type.
             held: the link's properties.
-            at: what stands for a time that makes no sense (UTC).
+            at: the time that replaces an impossible one (UTC).
         """
         sound = self._sound(kind, held)
         if kind in ("SUPERSEDES", "CONFLICTS_WITH"):
@@ -236,7 +236,7 @@ class Damage:
         return sound
 
     def _sound(self, label: str, held: Row) -> Row:
-        """Those properties that are of the type that they should be."""
+        """Return the properties that have their right type."""
         sound: Row = {}
         for name, value in self.types.known(label, held).items():
             with suppress(InvalidArchiveError):
@@ -244,7 +244,7 @@ class Damage:
         return sound
 
     def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
-        """What was done, and the record that says so; only what wrote a fact may say so."""
+        """Return the action, and the record that says so, which must have written a fact."""
         wrote = {Action.ADD, Action.UPDATE}
         links = self.archive_store.list_links(
             scope.contact_key, "WROTE", decision_id[:-1], decision_id
@@ -258,10 +258,10 @@ class Damage:
 
 
 def read_node(label: str, held: Row, scope: Scope) -> Any:
-    """A node's record, as its store reads it; of a contact its version, never None.
+    """Read a node's record, as its store reads it; of a contact its version, never None.
 
     Raises:
-        Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.
+        Exception: any of ``UNREADABLE``, if the node cannot be read; its text may quote the node.
     """
     # An export and a store leave out what a node does not have.
     row = shipped_types().without_values(label) | _USUAL.get(label, {})
@@ -269,7 +269,7 @@ def read_node(label: str, held: Row, scope: Scope) -> Any:
 
 
 def is_citation(span: str) -> bool:
-    """True if the words that a link cites can be read."""
+    """True if the cited words of a link can be read."""
     try:
         for part in span.split(SPANS_JOINED):
             check_text("a span", part, _SPAN_LENGTH_MAX)
@@ -317,12 +317,13 @@ _READERS: Mapping[str, Callable[[Row], Any]] = {
 
 @in_order
 class _Remains:
-    """What is left of a damaged record: nothing that anybody said, and the ids of its contact.
+    """The rest of a damaged record: no said word, and the ids of its contact.
 
     Attributes:
-        times: kept if they can be read, else the time of the emptying.
-        kept: kept if they can be read, else the value here.
-        put: these values, whatever stood there.
+        times: these properties are kept if they can be read; else they get the time of the
+            emptying.
+        kept: these properties are kept if they can be read; else they get the value here.
+        put: these values replace any earlier ones.
         erased: texts, marked as erased.
     """
 
@@ -332,7 +333,7 @@ class _Remains:
     erased: str = ""
 
     def of(self, held: Row, at: datetime) -> Row:
-        """What is left, from what can be read of it."""
+        """Return what is left, from the readable properties."""
         return {
             **{name: held.get(name) or at for name in self.times.split()},
             **{name: held.get(name, usual) for name, usual in self.kept.items()},
@@ -408,14 +409,14 @@ _REMAINS: Mapping[str, _Remains] = {
 
 
 def _place_of(episode: Row) -> Row:
-    """Speaker and place, which a turn has and no other episode."""
+    """Return speaker and place, which a turn has and no other episode."""
     usual = {"position": 0, "role": "system"}
     is_turn = not usual.keys().isdisjoint(episode)
     return {name: episode.get(name, value) for name, value in usual.items()} if is_turn else {}
 
 
 def _record(decision_id: str, left: Row, scope: Scope) -> str:
-    """A record of what is left of a decision."""
+    """Return a record of the rest of a decision."""
     decision = Decision(
         decision_id=decision_id,
         note=Note(

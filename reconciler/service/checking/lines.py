@@ -1,11 +1,11 @@
-"""The lines of an export: what one may hold, how a value is written, and how it is read again.
+"""The lines of an export: their allowed contents, and how values are written and read.
 
-The types of properties come from the JSON Schema that is shipped, so that what is described and
-what is read are the same. Never here: a query, or a file.
+The types of properties come from the JSON Schema that is shipped, so description and reader agree.
+Never here: a query, or a file.
 
 ``Coherence`` checks that the lines of one contact agree with each other: an altered file with a
-right checksum may hold a live fact that another one replaced. The check sees that while it reads:
-of each node it keeps only the id and the links that it still expects.
+right checksum may hold a live fact that another fact replaced. The check finds that while it reads.
+For each node it keeps only the id and the links that it still expects.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from reconciler.service.stores.rows import adapter_of
 FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _NUMBER_MAX = 2**53
-"""Up to here, every integer can be a number in JSON without loss."""
+"""The largest integer up to which every integer can be a JSON number without loss."""
 
 VERSION = 1
 """The version of the format. A new property needs no new version: see ``schema_version``."""
@@ -76,8 +76,8 @@ LINKS: Mapping[str, tuple[str, str]] = {
     "REVERTED": ("Decision", "Decision"),
 }
 """The relationships that have a line, with the labels that each joins. Those that tie a fact, a
-decision, a task or an erasure to its contact, and a contact to its agent, follow from where the
-line stands."""
+decision, a task or an erasure to its contact, and a contact to its agent, follow from the place of
+the line."""
 
 _BOUNDS = (Strict(), Ge(-_NUMBER_MAX), Le(_NUMBER_MAX))
 _STORED_TIME = Annotated[AwareDatetime, Strict(), Ge(_EARLIEST), Le(FAR_AHEAD)]
@@ -86,7 +86,7 @@ _TIME = Annotated[
     BeforeValidator(lambda at: datetime.fromisoformat(at) if isinstance(at, str) else at),
     AfterValidator(lambda at: at.astimezone(UTC)),
 ]
-"""A time of a store, or as text of a line; in UTC."""
+"""Read a time of a store, or the text of a time in a line; in UTC."""
 
 _KINDS: Mapping[str, Any] = {
     "string": Annotated[str, Strict()],
@@ -98,7 +98,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def _kind(told: Mapping[str, Any]) -> Any:
-    """Python's type for what the schema tells of a property."""
+    """Return Python's type for a property's type in the schema."""
     if words := told.get("enum"):
         return Literal[*words]
     return _TIME if told.get("format") == "date-time" else _KINDS[told["type"]]
@@ -114,7 +114,7 @@ class Node:
 
     @property
     def node_id(self) -> str:
-        """Its id."""
+        """Return its id."""
         return str(self.properties[KEY_OF[self.label]])
 
 
@@ -142,16 +142,16 @@ class PropertyTypes:
             self._kinds[name] = {key: _kind(told) for key, told in described.items()}
 
     def known(self, name: str, held: Row) -> Row:
-        """Properties of a node or a relationship that an export has a place for."""
+        """Return the properties of a node or a relationship that an export can hold."""
         kinds = self._kinds[name]
         return {key: value for key, value in held.items() if key in kinds}
 
     def without_values(self, name: str) -> Row:
-        """All properties of a node or a relationship, none of which has a value."""
+        """Return all properties of a node or a relationship, none of them with a value."""
         return dict.fromkeys(self._kinds[name])
 
     def node(self, line: Mapping[str, Any]) -> Node:
-        """Node in a line.
+        """Read the node in a line.
 
         Raises:
             InvalidArchiveError: the line holds no valid node.
@@ -165,7 +165,7 @@ class PropertyTypes:
         return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
 
     def link(self, line: Mapping[str, Any]) -> Link:
-        """Relationship in a line.
+        """Read the relationship in a line.
 
         Raises:
             InvalidArchiveError: the line holds no valid relationship.
@@ -179,10 +179,10 @@ class PropertyTypes:
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
     def read(self, name: str, held: Any) -> Row:
-        """Properties of a node or a relationship, from a line or a store, with their types.
+        """Read the typed properties of a node or a relationship, from a line or a store.
 
         Raises:
-            InvalidArchiveError: one is unknown, or has an impossible value.
+            InvalidArchiveError: a property is unknown, or has an impossible value.
         """
         if not isinstance(held, dict):
             raise InvalidArchiveError(f"a {name} has no properties")
@@ -215,11 +215,11 @@ class PropertyTypes:
 def check_bounds(value: Any) -> None:
     """Check that no number and no time in a value is too large to calculate with.
 
-    Both engines keep integers of 64 bits, and add many of them; a time must stay a time when
-    something is added to it. The parts of a record are checked as well.
+    Both engines keep integers of 64 bits, and add many of them. A time must stay valid when a
+    duration is added to it. The parts of a record are checked as well.
 
     Raises:
-        ValueError: it holds a number or a time that is out of bounds, or NaN.
+        ValueError: a number or a time is out of bounds, or NaN.
     """
     if isinstance(value, datetime):
         if not _EARLIEST <= value <= FAR_AHEAD:
@@ -241,13 +241,13 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def as_line(values: Mapping[str, Any]) -> bytes:
-    """A line of the file, with its line end."""
+    """Write a line of the file, with its line end."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=_as_json)
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 def vector_text(vector: bytes) -> str:
-    """A vector as text for a line: base64 of its bytes."""
+    """Write a vector as text for a line: base64 of its bytes."""
     return base64.b64encode(vector).decode("ascii")
 
 
@@ -258,10 +258,10 @@ def _as_json(value: Any) -> str:
 
 
 def _vector(text: Any) -> bytes | None:
-    """Vector in a line, of unit length; one engine takes NaN for equal to every vector.
+    """Read the vector of a line, of unit length; one engine finds NaN equal to every vector.
 
     Raises:
-        InvalidArchiveError: it cannot be compared.
+        InvalidArchiveError: the vector cannot be compared.
     """
     import numpy as np
 
@@ -279,12 +279,12 @@ def _vector(text: Any) -> bytes | None:
 
 @cache
 def shipped_types() -> PropertyTypes:
-    """Those of the shipped schema, read once a process and not at each opening of a memory."""
+    """Read the types of the shipped schema once for each process, not at each opening."""
     return PropertyTypes(load_export_schema())
 
 
 def load_export_schema() -> dict[str, Any]:
-    """Schema as it is shipped; ``tools/export_schema.py`` writes it from the tables."""
+    """Load the shipped schema; ``tools/export_schema.py`` writes it from the tables."""
     text = files(__package__).joinpath("export.schema.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
@@ -296,8 +296,8 @@ HOME_BY: Mapping[str, tuple[str, ...]] = {
     "Episode": ("IN",),
     "Job": ("READS",),
 }
-"""The links by which a node belongs to its contact. A task's session without turns is linked
-only to the task."""
+"""The links that join a node to its contact. A task's session without turns is linked only to the
+task."""
 
 _ONCE = ("WITH", "IN", "READS")
 """Link types of which a node has at most one."""

@@ -1,1 +1,1 @@
-"""Persons' decisions and answers. No import of an agent's door leads here."""
+"""Persons' decisions and answers. No agent's door imports this."""

@@ -1,7 +1,7 @@
 """Persons' decisions about known facts: revoke, revert, amend, archive, resolve, correct.
 
 Each call records a decision as the person's word, and can be reverted. Also persons' answers: yes
-or no to a held note, or a withdrawal. No agent may make these calls.
+or no to a held note, or a withdrawal. An agent must never make these calls.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
     """Decision that settled the note, if it is the wanted answer; another may have come first.
 
     Raises:
-        InvalidAnswerError: the note was settled in another way.
+        InvalidAnswerError: the note was settled in another way before.
     """
     if settled.action in wanted:
         return settled
@@ -86,7 +86,7 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
 
 
 def came_first(settled: Decision, what: str, said: str, remedy: str) -> InvalidAnswerError:
-    """Error of a person who answers after another, and otherwise."""
+    """Make the error for a person who answers after another person, and differently."""
     return InvalidAnswerError(
         f"{what}, by {settled.proposal.answered_by} on {settled.at:%Y-%m-%d, %H:%M} UTC: {said}. "
         f"Nothing was changed now; if that was wrong, {remedy}"
@@ -94,7 +94,7 @@ def came_first(settled: Decision, what: str, said: str, remedy: str) -> InvalidA
 
 
 _SHOWN_MAX = 10
-"""Decisions that an error lists."""
+"""The number of decisions that an error lists."""
 
 _ANSWERS_MAX = 1_000
 """The number of an operator's last decisions in which an earlier answer is searched for."""
@@ -108,14 +108,14 @@ class PersonsDecisions:
     """Records the decisions of the contact or an operator; ``ContactMemory`` documents each call.
 
     Attributes:
-        gate: reads the reason, as it reads any words that are kept; judges a confirmed note.
+        gate: cleans the reason, like all stored words; judges a confirmed note.
         fact_store: facts and their conflicts.
-        decision_store: has what is reverted and corrected, and the held notes.
+        decision_store: the decisions to revert or correct, and the held notes.
         reconciler: makes the record, and remembers a confirmed note.
         ledger: writes.
         cleaner: removes forbidden data from an amendment's reason; checks the names of people who
             answer.
-        attributes: the attributes of slots that are known.
+        attributes: the known attributes of slots.
         clock: the time now, UTC-aware.
     """
 
@@ -133,7 +133,7 @@ class PersonsDecisions:
     ) -> Decision:
         """End a fact without a successor; the same call again returns the first decision.
 
-        With ``never`` it was never true, so its interval becomes empty.
+        With ``never`` the fact was never true, so its interval becomes empty.
 
         Raises:
             UnknownFactError: the contact has no fact of that id, or it has ended.
@@ -176,8 +176,8 @@ class PersonsDecisions:
 
         Raises:
             UnknownDecisionError: the contact has no such decision.
-            RevertRefusedError: later decisions rest on it.
-            InvalidRequestError: it changed nothing, or did not keep what it changed.
+            RevertRefusedError: later decisions rest on this decision.
+            InvalidRequestError: the decision changed nothing, or did not record its changes.
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
         submission = self._decided("reverted", scope, by, reason)
@@ -230,8 +230,9 @@ class PersonsDecisions:
         The same call again returns the first decision, unless it was undone or has been replaced.
 
         Raises:
-            InvalidNoteError: it would be over already.
-            InvalidRequestError: there is nothing to amend, or it holds from later on.
+            InvalidNoteError: the statement would have ended already.
+            InvalidRequestError: there is nothing to amend, or the fact holds only from a later day
+                on.
             UnknownFactError: the contact has no fact of that id, or it has ended.
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
@@ -267,11 +268,12 @@ class PersonsDecisions:
         known: Fact | None,
         about: Mapping[str, Any],
     ) -> Note:
-        """What an amendment says, filed as the fact that it amends.
+        """Make the note of an amendment, with the slot and kind of the fact that it amends.
 
         Raises:
-            InvalidNoteError: it cannot be used.
-            InvalidRequestError: there is no value, or no telling which of many it amends.
+            InvalidNoteError: the note cannot be used.
+            InvalidRequestError: there is no value, or it is not clear which of many values it
+                amends.
         """
         if known is not None and known.slot is not None and known.slot.attribute is not None:
             slot = {
@@ -294,7 +296,7 @@ class PersonsDecisions:
         return note
 
     def _check_end(self, candidate: Candidate) -> None:
-        """Raise ``InvalidNoteError`` if what an amendment says would be over already."""
+        """Raise ``InvalidNoteError`` if the statement of an amendment would have ended already."""
         ends_at = candidate.holds_until
         if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
             raise InvalidNoteError(
@@ -305,7 +307,7 @@ class PersonsDecisions:
     def _amended_before(
         self, amending: Submission, said_at: datetime | None, known: Fact | None
     ) -> Decision | None:
-        """Decision of the same amendment, if what it ended has ended or what it wrote holds.
+        """Find the decision of the same amendment, if its fact holds or the old fact has ended.
 
         Raises:
             UnknownFactError: the fact has ended, and not by this amendment.
@@ -332,18 +334,18 @@ class PersonsDecisions:
         reason: str,
         dry_run: bool,
     ) -> list[Archived]:
-        """Archive the faded facts about contacts, a decision for each contact; or only list them.
+        """Archive the faded facts about contacts, one decision for each contact; or only list them.
 
         Args:
             bound_to: the agent, or the contact.
             scopes: the contacts.
             policy: the half-life and the floor.
             by: the operator's name.
-            reason: why, in one sentence.
+            reason: the reason, in one sentence.
             dry_run: only list the facts.
 
         Raises:
-            GraphUnavailableError, GraphConflictError: the decisions written until then stand.
+            GraphUnavailableError, GraphConflictError: the decisions written until then are kept.
         """
         self._word(bound_to, by, reason)
         reports: list[Archived] = []
@@ -371,7 +373,7 @@ class PersonsDecisions:
         return Archived(contact_id=scope.contact_id, facts=tuple(put_by), decision=made)
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
-        """Facts of the contact that a sweep would archive now, the most faded first."""
+        """Find the contact's facts that a sweep would archive now, the most faded first."""
         conflicts = self.fact_store.list_conflicts(scope)
         disputed = [fact_id for pair in conflicts for fact_id in pair.ids]
         return faded(self.fact_store.list_facts(scope), disputed, self.clock(), policy)
@@ -381,7 +383,7 @@ class PersonsDecisions:
 
         Raises:
             UnknownFactError: the contact has no fact of that id.
-            InvalidRequestError: it is not archived.
+            InvalidRequestError: the fact is not archived.
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
@@ -399,20 +401,20 @@ class PersonsDecisions:
     def resolve(
         self, scope: Scope, keep: Sequence[str], neither: Sequence[str], *, by: str, reason: str
     ) -> Decision:
-        """Resolve disputes: end what does not hold; repeated calls change nothing.
+        """Resolve disputes: end the facts that do not hold; repeated calls change nothing.
 
         Args:
             scope: the contact.
             keep: the facts that hold. A fact in dispute with one of them ends, unless it is kept
                 too: then both hold, and the dispute is closed. A fact in dispute only with kept
                 facts that hold from a later day on ends on that day.
-            neither: in place of ``keep``, all sides of a dispute of which none holds; all end.
+            neither: instead of ``keep``, all sides of a dispute if none of them holds; all end.
             by: the contact, or an operator's name.
-            reason: why, in one sentence.
+            reason: the reason, in one sentence.
 
         Raises:
-            InvalidAnswerError: the facts are in no open dispute, one to keep has ended, or a side
-                of which none holds is not named.
+            InvalidAnswerError: the facts are in no open dispute, a fact to keep has ended, or
+                ``neither`` lacks a side of the dispute.
             UnknownFactError: the contact has no such fact.
         """
         submission = self._decided("settled", scope, by, reason)
@@ -434,7 +436,7 @@ class PersonsDecisions:
     def _none_kept(
         self, submission: Submission, sides: Sequence[Fact], seen: Seen
     ) -> Commit | None:
-        """Plan by which all sides end; None if one is in dispute with nothing."""
+        """Plan the end of all sides; None if a fact is in no dispute."""
         side_ids = {fact.fact_id for fact in sides}
         conflicts = self.fact_store.list_conflicts(submission.note.scope)
         disputed_ids = set().union(*(one.ids for one in conflicts if one.ids & side_ids))
@@ -448,10 +450,10 @@ class PersonsDecisions:
         return self._revoked(submission, sides, seen)
 
     def _kept(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
-        """Plan; None if nothing is in dispute with the kept facts.
+        """Plan the resolution; None if no fact is in dispute with the kept facts.
 
         Raises:
-            InvalidAnswerError: one of them has ended, perhaps by another person's answer.
+            InvalidAnswerError: a kept fact has ended, perhaps by another person's answer.
         """
         if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
             self._check_unsettled(submission.note.scope, {gone})
@@ -489,10 +491,10 @@ class PersonsDecisions:
         return replace(commit, kept=told)
 
     def _earlier(self, scope: Scope, facts: Sequence[Fact], *, is_kept: bool) -> Decision:
-        """Answer that was given already: these facts hold, or none of them does.
+        """Find the earlier answer that these facts hold, or that none of them does.
 
         Raises:
-            InvalidAnswerError: none was.
+            InvalidAnswerError: there is no such answer.
         """
         ids = {fact.fact_id for fact in facts}
         action = Action.RESOLVE if is_kept else Action.REVOKE
@@ -510,10 +512,10 @@ class PersonsDecisions:
         )
 
     def _check_unsettled(self, scope: Scope, fact_ids: Set[str]) -> None:
-        """Look whether another person came first with another answer.
+        """Check that no other person came first with another answer.
 
         Raises:
-            InvalidAnswerError: one did.
+            InvalidAnswerError: another person came first.
         """
         settled = self._made_before(
             scope,
@@ -527,7 +529,7 @@ class PersonsDecisions:
             raise came_first(settled, "this dispute has been settled already", said, remedy)
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
-        """Facts that stand for these facts now, each once: their newest restatements."""
+        """Return the newest restatements of these facts, each once."""
         for fact_id in fact_ids:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
@@ -547,7 +549,7 @@ class PersonsDecisions:
 
         Raises:
             UnknownDecisionError: the contact has no decision of that id.
-            InvalidRequestError: it was compared with no fact.
+            InvalidRequestError: the decision's note was compared with no fact.
         """
         if not self.decision_store.get_decision(scope, decision_id).compared_with:
             raise InvalidRequestError(
@@ -560,16 +562,16 @@ class PersonsDecisions:
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
         """A person's decision and its reason; each call above begins with it.
 
-        The gate removes forbidden data from the reason, and judges nothing else of it.
+        The gate removes forbidden data from the reason, and checks nothing else in it.
 
         Args:
             done: the action in words, for the record.
             scope: the contact.
             by: the person who decides.
-            reason: why.
+            reason: the reason.
 
         Raises:
-            InvalidAnswerError: this person may not decide it.
+            InvalidAnswerError: this person may not make the decision.
             InvalidNoteError: the reason cannot be used.
         """
         judged = self.gate.judge(self._word(scope, by, reason), OPERATOR_DOOR)
@@ -578,7 +580,7 @@ class PersonsDecisions:
         return replace(judged, assessment=assessment, answered_by=by)
 
     def _word(self, scope: Scope, by: str, reason: str) -> Candidate:
-        """Reason as that person's word."""
+        """Return the reason as that person's word."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         note = Note(
@@ -591,10 +593,10 @@ class PersonsDecisions:
         return as_candidate(note, by)
 
     def _made_before(self, scope: Scope, is_same: Callable[[Decision], bool]) -> Decision | None:
-        """What an earlier call decided that was the same, unless it was undone since.
+        """Find an earlier call's same decision, unless it has been undone.
 
-        A person's call has no key. If its answer was lost, the same call again must not fail
-        because of what the first one did.
+        A person's call has no key. If its answer was lost, the repeated call must not fail because
+        of the first call's effects.
         """
         made = self.decision_store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
         same = (one for one in made if is_same(one) and not undone_by(one, made))
@@ -613,15 +615,15 @@ class PersonsDecisions:
         """Confirm a held note: remember it as the word of the person who says yes.
 
         Args:
-            scope: the contact's.
+            scope: the contact.
             decision_id: the held decision.
             by: ``contact``, or an operator's name; never the proposer.
             text: the fact in the words of the answer; None for the words that were asked about.
             told_to: who took the contact's answer, for the record; unused for an operator's own.
 
         Raises:
-            InvalidAnswerError: nothing waits under that id, it lapsed, it has another answer, or
-                this person may not answer it.
+            InvalidAnswerError: no note waits under that id, the note lapsed or has another answer,
+                or this person may not answer.
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
@@ -655,7 +657,7 @@ class PersonsDecisions:
         """Take back a held or admitted note, so that no person is asked and nothing is committed.
 
         Args:
-            scope: the contact's.
+            scope: the contact.
             decision_id: the decision that held or admitted it.
             by: the proposer, or an operator's name.
             told_to: as in ``confirm``.
@@ -673,7 +675,7 @@ class PersonsDecisions:
         return _same_answer(earlier, _BACK)
 
     def _person(self, by: str, told_to: str | None) -> str:
-        """Who answers, in the words of the record; the contact's word with who was told it."""
+        """Return the person who answers, for the record; the contact's answer with its hearer."""
         check_identifier("by", by, InvalidAnswerError)
         if told_to is None or by != CONTACT:
             return by
@@ -684,7 +686,7 @@ class PersonsDecisions:
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
-        """Held decision, and the decision that settled it, if there is one."""
+        """Return the held decision, and the decision that settled it, if there is one."""
         decision = self.decision_store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
             decision = self.decision_store.get_decision(scope, decision.proposal.held_id)
@@ -709,11 +711,11 @@ class PersonsDecisions:
         return decision, earlier and earlier.as_replay()
 
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
-        """Answer that a person gave a moment ago; None for an open question.
+        """Find the answer that a person has just given; None for an open question.
 
         Raises:
-            InvalidAnswerError: later words of the contact answered it already. A yes would replace
-                them by an older answer.
+            InvalidAnswerError: later words of the contact answered the question already. A yes
+                would replace them by an older answer.
         """
         answer = answer_to(held, self.fact_store.list_facts(held.scope))
         if answer is None:
@@ -769,7 +771,7 @@ class PersonsDecisions:
         """Reconcile a confirmed note; hold it again if another person's yes is needed as well.
 
         Raises:
-            InvalidAnswerError: the gate refuses it in spite of the yes; it still waits.
+            InvalidAnswerError: the gate refuses the note in spite of the yes; the note still waits.
         """
         judged = self.gate.judge_whole(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
@@ -838,7 +840,7 @@ class PersonsDecisions:
 
 
 def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision) -> bool:
-    """True if a decision is that of the same amendment."""
+    """True if a decision belongs to the same amendment."""
     ended = (*made.superseded_ids, *made.ends_on_the_day_ids)
     end, kept = amending.candidate.holds_until, made.proposal.holds_until
     return (
@@ -859,7 +861,7 @@ def _key_of(note: Note) -> str | None:
 
 
 def _refusal(later: Sequence[Decision]) -> str:
-    """Error of a revert that later decisions prevent, and what to do."""
+    """Make the error for a revert that later decisions prevent, with a remedy."""
     shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
@@ -869,14 +871,14 @@ def _refusal(later: Sequence[Decision]) -> str:
 
 
 def _moving(facts: Sequence[Fact], state: FactState) -> Effects:
-    """Effects of putting facts into a state."""
+    """Return the effects of putting facts into a state."""
     return Effects(moved=[(fact, replace(fact, state=state)) for fact in facts])
 
 
 def _until_then(
     kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[Set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
-    """Pairs of a losing fact and the later kept fact until which it holds; plans are left out."""
+    """Pair each losing fact with the later kept fact until which it holds; plans are left out."""
     pairs = []
     by_day = sorted(kept, key=lambda fact: fact.valid_from)
     for fact in lost:

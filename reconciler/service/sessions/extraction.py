@@ -1,8 +1,7 @@
 """The background door: takes sessions in, reads them, and makes candidates of the claims.
 
-``MemoryExtractor`` stores a session with its job and returns; ``SessionReader`` is what a worker,
-or an agent at the end of its task, reads with. Nothing here decides what is remembered: candidates
-go to the write gate.
+``MemoryExtractor`` stores a session with its job and returns. A worker, or an agent at the end of
+its task, reads with ``SessionReader``. No decision is made here: candidates go to the write gate.
 """
 
 from __future__ import annotations
@@ -73,11 +72,12 @@ from reconciler.service.writing.write_gate import WriteGate
 
 _LOG = logging.getLogger(__name__)
 _TAKEN_LENGTH_MIN = 4
-"""Shorter values are not searched for in other texts: they would be found inside words."""
+"""The shortest value that is searched for in other texts: shorter ones would be found inside
+words."""
 
 _KNOWN_MAX = 20
-"""Facts that an extractor is shown with a window: enough for two screens of talk, and no more
-tokens than a long turn."""
+"""The number of facts that an extractor is shown with a window: enough for two screens of talk, and
+no more tokens than a long turn."""
 
 _WORDS = re.compile(r"\w+")
 _PEOPLE = (Role.CONTACT, Role.OPERATOR)
@@ -100,16 +100,16 @@ class SessionReader:
 
     Attributes:
         extractor: reads one window at a time.
-        attributes: the attributes of slots that are known.
+        attributes: the known attributes of slots.
         gate: says how a candidate would be stored.
         cleaner: cleans the words of turns and claims.
-        near: the live facts of a contact that are nearest to some texts, at most so many, and as
-            many that a test chooses; used only if the extractor reads them.
+        near: finds the live facts of a contact nearest to some texts, up to a limit, and as many
+            more that a test chooses; used only if the extractor reads them.
         digest: a keyed hash of a text, from which the text cannot be guessed.
         policy: windows and bounds.
         door: dates and ends a claim as it does a note.
-        introduces: what tells from a text's meaning that it introduces another's words; None for
-            a model that no head was trained on.
+        introduces: finds from a text's meaning whether it introduces another person's words; None
+            if no head was trained on the model.
     """
 
     extractor: Extractor
@@ -128,30 +128,30 @@ class SessionReader:
         return self.extractor.name
 
     def is_attribute(self, label: str) -> bool:
-        """True if a label names an attribute. If its value is a person, it may be a speaker."""
+        """True if a label names an attribute; a person's name as its value does not count."""
         known = self.attributes.find(label)
         return known is not None and known.normaliser != "person"
 
     def episodes(
         self, session: Session, now: datetime, kept: Sequence[Episode] = ()
     ) -> tuple[list[Episode], list[Episode]]:
-        """Handed-over turns as episodes, and the kept episodes, both without secrets.
+        """Return handed-over turns as episodes, and the kept episodes, both without secrets.
 
         The id of a turn is the same each time it is handed over. A new turn may show that an
         earlier one held a secret; so the kept episodes are cleaned again.
 
-        Recalled facts in a turn are cut out: they are no evidence. Secrets and the numbers of cards
-        and accounts are taken out here, because an engine may keep the bytes of overwritten text.
-        Other personal data is left to the worker.
+        Recalled facts in a turn are cut out: they are not evidence. Secrets and the numbers of
+        cards and accounts are taken out here, because an engine may keep the bytes of overwritten
+        text. Other personal data is left to the worker.
 
         Args:
-            session: as it is handed over.
+            session: the session as it is handed over.
             now: the time now (UTC).
             kept: the session's kept episodes, in order: a first turn may answer a question in
                 them, or say that the last one was a secret.
 
         Raises:
-            InvalidSessionError: a turn lies in the future, or nothing is left of any.
+            InvalidSessionError: a turn is in the future, or no turn has any words left.
             InvalidRequestError: an id holds a secret.
         """
         self.cleaner.check_ids(session)
@@ -182,7 +182,7 @@ class SessionReader:
     def _without_secrets(
         self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
     ) -> tuple[list[Episode], list[Episode]]:
-        """New and the kept episodes without secrets, read as one conversation."""
+        """Return new and kept episodes without secrets, read as one conversation."""
         clean = partial(self.cleaner.without_secrets, scope)
         again = {episode.episode_id for episode in episodes}
         earlier = [episode for episode in kept if episode.episode_id not in again]
@@ -198,10 +198,10 @@ class SessionReader:
         )
 
     def _placed(self, session: Session, kept: Sequence[Episode]) -> list[tuple[int, Turn, int]]:
-        """Turns without recalled facts: place, words, and which of its repetitions it is.
+        """Return the turns without recalled facts: place, words, and number of the repetition.
 
-        The same words at the same time, or with the same id, are the same turn. For other turns
-        their order tells whether they are handed over again or said again.
+        The same words at the same time, or with the same id, are the same turn. For other turns the
+        order shows whether they are handed over again or said again.
         """
         own = _own_words(session.turns)
         symbols = self._symbols(session.scope, session.session_id, own, kept)
@@ -221,7 +221,7 @@ class SessionReader:
         own: Sequence[tuple[int, Turn]],
         kept: Sequence[Episode],
     ) -> list[tuple[str, ...]]:
-        """Identity of each kept turn that is among these; the episode's id for the others."""
+        """Return the identity of each kept turn among these; the episode's id for the others."""
         ids = {episode.episode_id for episode in kept}
         known: dict[str, tuple[str, ...]] = {}
         for turn in {_identity(turn): turn for _, turn in own}.values():
@@ -233,25 +233,25 @@ class SessionReader:
         return [known.get(episode.episode_id, (episode.episode_id,)) for episode in kept]
 
     def dated_session_id(self, scope: Scope, turns: Sequence[Turn], began: datetime | None) -> str:
-        """An id made of a session's beginning and first dated turn; it stays as the session grows.
+        """Make an id from a session's start and first dated turn; it stays as turns are added.
 
         Args:
-            scope: the contact's.
-            turns: what was said; at least one is dated if ``began`` is None.
-            began: when it began, or None.
+            scope: the contact.
+            turns: the turns; at least one is dated if ``began`` is None.
+            began: the time when the session began, or None.
         """
         dated = next((turn for turn in turns if turn.said_at), None)
         began_at = began.isoformat() if began else ""
         return self._unnamed(scope, began_at, *(_identity(dated) if dated else _identity(turns[0])))
 
     def session_id_after(self, scope: Scope, turns: Sequence[Turn], before: str) -> str:
-        """An id made of undated turns and of the unnamed session before them."""
+        """Make an id from undated turns and the unnamed session before them."""
         return self._unnamed(scope, before, *(part for turn in turns for part in _identity(turn)))
 
     def shared_turns(
         self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Sequence[Episode]
     ) -> int:
-        """Number of last turns of a session with which these begin; 0 if with none."""
+        """Return the number of a session's last turns with which these begin; 0 if with none."""
         own = _own_words(turns)
         symbols = self._symbols(scope, session_id, own, kept)
         return shared_at_the_end(symbols, [_identity(turn) for _, turn in own])
@@ -270,14 +270,14 @@ class SessionReader:
         *,
         occurrence: int = 1,
     ) -> Episode:
-        """One turn as it is kept.
+        """Make one turn an episode.
 
         Args:
-            scope: the contact's.
-            session_id: which session.
-            turn: what was said.
+            scope: the contact.
+            session_id: the session's id.
+            turn: the turn.
             position: its place in the session, from 0.
-            started_at: when it was said, if the turn does not say.
+            started_at: the time of the turn, if the turn itself has none.
             occurrence: how often exactly this was said in the session by then, from 1.
         """
         identity = (scope.session_key(session_id), *_identity(turn), str(occurrence))
@@ -292,11 +292,11 @@ class SessionReader:
         )
 
     def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """Episodes as an extractor may read them: with what the policy keeps as a value."""
+        """Return episodes as an extractor may read them, with values that the policy keeps."""
         return _uncleaned_as(episodes, partial(self.cleaner.readable_texts, scope))
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """Episodes without personal data and secrets; cleaned ones stay as they are."""
+        """Return episodes without personal data and secrets; cleaned ones stay as they are."""
         made = _uncleaned_as(episodes, partial(self.cleaner.clean_texts, scope))
         return [replace(episode, is_cleaned=True) for episode in made]
 
@@ -307,11 +307,11 @@ class SessionReader:
         new_ids: frozenset[str],
         on_window: Callable[[], None] = lambda: None,
     ) -> ReadSession:
-        """Extractor's claims from all windows of a session, each once.
+        """Return the extractor's claims from all windows of a session, each once.
 
         Args:
             scope: the contact of the session and of the facts that are shown.
-            episodes: a session's, cleaned, in their order.
+            episodes: the episodes of a session, cleaned, in their order.
             new_ids: the episodes that were never read before.
             on_window: called after each window; an error from it ends the reading.
 
@@ -358,10 +358,10 @@ class SessionReader:
     def cleaned(
         self, read: ReadSession, session: SessionEpisodes
     ) -> tuple[ReadSession, list[Episode]]:
-        """Claims and episodes without personal data, and without what only a slot shows.
+        """Return claims and episodes without personal data, and without values only for slots.
 
         A value that the gate takes out of a slot, such as a PIN, is taken out of all episodes and
-        claims. One that it keeps stays in that slot alone, if the cited words hold it.
+        claims. A value that it keeps stays only in that slot, if the cited words contain it.
         """
         scope, taken = session.scope, dict[str, str]()
         kept: set[str | None] = set()
@@ -408,7 +408,7 @@ class SessionReader:
         )
 
     def _taken(self, proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
-        """Value that the texts lose, as said and as normalised, each with its token."""
+        """Return a value that the texts lose, as said and as normalised, each with its token."""
         before, after = given.note.slot, judged.note.slot
         if before is None or after is None or not after.value:
             return {}
@@ -423,7 +423,7 @@ class SessionReader:
         }
 
     def important(self, read: ReadSession, session: SessionEpisodes) -> list[Claim]:
-        """Claims worth proposing: important ones, and those that a person asked to remember."""
+        """Return the claims worth proposing: important ones, and those to remember on request."""
         return [
             proposal
             for proposal in read.proposals
@@ -432,10 +432,10 @@ class SessionReader:
         ]
 
     def candidates(self, read: ReadSession, session: SessionEpisodes) -> list[Candidate]:
-        """Claims as candidates for the write gate, in the order in which they were last said.
+        """Turn claims into candidates for the gate, in the order in which they were last said.
 
-        Unimportant and unusable claims are left out. A candidate's idempotency key is made of its
-        session, its spans and its claim, so that it takes effect only once.
+        Unimportant and unusable claims are left out. A candidate's idempotency key is made from its
+        session, its spans and its claim, so it takes effect only once.
         """
         candidates_read = []
         for proposal in self.important(read, session):
@@ -454,7 +454,7 @@ class SessionReader:
     def told(
         self, read: ReadSession, job: Job, episodes: Sequence[Episode]
     ) -> tuple[ClaimOutcome, ...]:
-        """What became of each claim of a job's session, in the order of reading."""
+        """Return the outcome of each claim of a job's session, in the order of reading."""
         session = SessionEpisodes(job.scope, job.session_id, episodes)
         is_important = {id(claim) for claim in self.important(read, session)}
         return tuple(
@@ -478,7 +478,7 @@ class SessionReader:
         return ClaimOutcome(text=claim.extracted.text, outcome="refused", why=why)
 
     def candidate(self, proposal: Claim, extractor: str, session: SessionEpisodes) -> Candidate:
-        """One claim as a candidate, with the episodes that it rests on.
+        """Turn one claim into a candidate, with the episodes that it rests on.
 
         Raises:
             InvalidNoteError: the claim cannot be used.
@@ -495,13 +495,13 @@ class SessionReader:
         )
 
     def _in_time(self, candidate: Candidate, read: Extracted) -> Candidate:
-        """Candidate with its days, as its extractor or else its words name them.
+        """Add the days to a candidate, as its extractor or else its words name them.
 
-        If it has ended, it ends what it names.
+        If its value has ended, it ends the facts that it names.
 
         Raises:
-            InvalidNoteError: it was over before it was said, or a person would be asked about
-                something that is over.
+            InvalidNoteError: it had ended before it was said, or a person would be asked about a
+                note that has ended.
         """
         if not (read.is_ended or read.valid_from or read.valid_to):
             return _as_said(candidate, self.door.now(), self.gate.judge)
@@ -516,7 +516,7 @@ class SessionReader:
         """Check that a session is not too large to be read.
 
         Raises:
-            InvalidSessionError: it has too many turns or characters.
+            InvalidSessionError: the session has too many turns or characters.
         """
         turns, characters = len(session.turns), session.character_count
         if turns > self.policy.session_turns_max:
@@ -534,9 +534,9 @@ class SessionReader:
     def _known(
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
-        """Known facts near to a window's new words, for an extractor that reads them.
+        """Find known facts near to a window's new words, for an extractor that reads them.
 
-        And those that share a subject or an attribute with them: "my number" ends the old one.
+        Also facts with the same subject or attribute: "my number" ends the old number.
         """
         extractor = self.extractor
         if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
@@ -563,7 +563,7 @@ class SessionReader:
         return tuple(self.near(scope, said, _KNOWN_MAX, shares))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
-        """Claim's slot; None if it is invalid, for the words still count."""
+        """Return a claim's slot; None if it is invalid, because the words still count."""
         is_known = self.attributes.find(extracted.attribute or "") is not None
         try:
             return self.attributes.slot(
@@ -585,7 +585,7 @@ class SessionReader:
 
 @frozen
 class MemoryExtractor:
-    """Background door: it accepts a session immediately; a worker reads the session later.
+    """The background door: it accepts a session immediately; a worker reads the session later.
 
     Attributes:
         session_store: the store of sessions and jobs.
@@ -609,21 +609,22 @@ class MemoryExtractor:
     ) -> list[str]:
         """Store a conversation for each contact; return the ids of the jobs, in their order.
 
-        It takes one transaction a contact and no model, so it returns in milliseconds even if the
-        extractor is busy. If a session is handed over again, only new turns are added; without any
-        the id is that of the job that has them, an unfinished one if possible. All sessions are
-        read before the first is stored. See ``ContactMemory.submit_session``.
+        The call takes one transaction for each contact and no model, so it returns in milliseconds
+        even if the extractor is busy. If a session is handed over again, only new turns are added.
+        Without a new turn it returns the id of the job that has the turns, an unfinished one if
+        possible. All sessions are read before the first is stored. See
+        ``ContactMemory.submit_session``.
 
         Args:
             scopes: the contacts, with the roles of the speakers for each.
-            session_id: its id; None for one made of the occasion.
-            turns: in their order.
+            session_id: the session's id; None for an id made from the occasion.
+            turns: the turns in their order.
             channel: the channel of the conversation.
             started_at: when it began, time-zone aware, or None.
-            contact_name: what the only contact is called, or None.
+            contact_name: the name of the only contact, or None.
 
         Raises:
-            InvalidSessionError: one session cannot be used; nothing of any was stored.
+            InvalidSessionError: one session cannot be used; no session was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         given = turns or ()
@@ -651,17 +652,17 @@ class MemoryExtractor:
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
-        """An id for a session without a name; its turns cannot be guessed from it.
+        """Make an id for a session without a name; its turns cannot be guessed from it.
 
         The same occasion gets the same id. Dated turns are recognised by the time of the first one.
         Undated turns belong to an unnamed session if they begin with all of its turns, or with its
         last ones. So a conversation that is handed over again, with more turns or as a window of
-        its last ones, is one session. But fewer than four turns count as said again if something
-        else was heard after that session.
+        its last ones, is one session. But fewer than four turns count as said again if there was
+        another session after that one.
 
         Args:
-            scope: the contact's.
-            turns: what was said, in its order.
+            scope: the contact.
+            turns: the turns, in their order.
             started_at: when it began; None if unknown.
 
         Raises:
@@ -696,7 +697,7 @@ class MemoryExtractor:
         started_at: datetime | None,
         sessions: Sequence[tuple[str, datetime]],
     ) -> str:
-        """An id made of the beginning; or that of the session that these turns continue."""
+        """Return an id made from the beginning, or the id of the continued session."""
         own = self.session_reader.dated_session_id(scope, turns, started_at)
         if turns[0].said_at is None or own in (session_id for session_id, _ in sessions):
             return own
@@ -706,13 +707,13 @@ class MemoryExtractor:
         return own
 
     def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
-        """Number of last turns of a session with which these begin, and whether that is all."""
+        """Return the number of a session's last turns that these begin with; also if it is all."""
         kept = self.session_store.list_episodes(scope, session_id)
         shared = self.session_reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
     def _ready(self, session: Session) -> Callable[[], str]:
-        """What stores a session that was read, and returns its job's id."""
+        """Return the call that stores a session that was read, and returns its job's id."""
         self.session_reader.check_size(session)
         now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
@@ -740,7 +741,7 @@ class MemoryExtractor:
         """Start a dead or waiting job again at once; a job that is done stays done.
 
         Raises:
-            UnknownJobError: the contact has none of that id.
+            UnknownJobError: the contact has no job of that id.
         """
         self.session_store.get_job(scope, job_id)
         self.session_store.retry_job(scope, job_id, self.clock())
@@ -748,7 +749,7 @@ class MemoryExtractor:
 
 
 def _is_held(candidate: Candidate) -> bool:
-    """True if the cited turns hold its value, letter by letter and digit by digit."""
+    """True if the cited turns contain the claim's value, letter by letter and digit by digit."""
     value = (candidate.note.slot and candidate.note.slot.value) or ""
     return any(_plain(value) in _plain(evidence.text) for evidence in candidate.evidence)
 
@@ -761,13 +762,13 @@ _Clean = Callable[[Sequence[str], int], list[str]]
 
 
 def _uncleaned_as(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
-    """Episodes; those that are not cleaned yet with new words."""
+    """Return episodes; those not cleaned yet get new words."""
     made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
     return [episode if episode.is_cleaned else next(made) for episode in episodes]
 
 
 def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
-    """Episodes, cleaned together: a secret that one shows is taken out of all."""
+    """Clean episodes together: a secret that one episode shows is removed from all."""
     if not episodes:
         return []
     references = [episode.reference or "" for episode in episodes]
@@ -781,7 +782,7 @@ def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
 
 
 def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
-    """Turns without recalled facts, each with its place; without turns that become empty."""
+    """Return turns without recalled facts, each with its place; without turns that become empty."""
     cut = [(place, turn, without_recalled(turn.text)) for place, turn in enumerate(turns)]
     return [(place, replace(turn, text=text)) for place, turn, text in cut if text is not None]
 
@@ -794,9 +795,9 @@ def _identity(turn: Turn) -> tuple[str, ...]:
 def _as_said(
     candidate: Candidate, now: datetime, judge: Callable[[Candidate], Submission]
 ) -> Candidate:
-    """Candidate with the first and last day that its words name, or those that it quotes.
+    """Return a candidate with the first and last day that its words, or its quoted words, name.
 
-    The end of a claim that ends other facts may be theirs, and is not read.
+    The end of a claim that ends other facts may be the end of those facts, and is not read.
 
     Args:
         candidate: a claim of a session.
@@ -804,8 +805,8 @@ def _as_said(
         judge: says how a candidate would be stored.
 
     Raises:
-        InvalidNoteError: by its words it was over before it was said, or a person would be asked
-            about something that is over.
+        InvalidNoteError: by its words it had ended before it was said, or a person would be asked
+            about a note that has ended.
     """
     times = next((times for times in _times(candidate) if times != SaidTimes()), SaidTimes())
     candidate = replace(candidate, note=beginning(candidate.note, times.begins_at))

@@ -1,8 +1,8 @@
 """The worker: leases jobs, has their sessions read, and proposes the claims to the write gate.
 
-If a worker ends, another one continues its job when the lease is over. The job keeps the candidates
-that were read, since a model asked twice words a claim twice, and every candidate has its effect
-once. Gate and reconciler decide what is remembered.
+If a worker ends, another worker continues its job after the lease. The job keeps the candidates
+that were read, because a model gives a claim other words the second time; so every candidate takes
+effect once. Gate and reconciler decide what is remembered.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ class ExtractionWorker:
         gate: judges every candidate.
         relating: settles a doubt within one session.
         policy: attempts, waits and leases.
-        poll_seconds: how long to wait if no job is due.
+        poll_seconds: the wait if no job is due.
         clock: the time now, UTC-aware.
-        on_stage: told at each stage of a job; for tests, which may end the process there.
+        on_stage: called at each stage of a job; for tests, which may end the process there.
     """
 
     session_store: SessionStore
@@ -89,7 +89,7 @@ class ExtractionWorker:
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
         """Process jobs until ``stop``; wait while the engine is unavailable.
 
-        An outage is logged when it begins and when it is over, not at every attempt in between.
+        An outage is logged when it begins and when it ends, not at every attempt in between.
 
         Args:
             on_job: called in this thread after each attempt, with the job.
@@ -147,7 +147,7 @@ class ExtractionWorker:
     def work_once(self) -> Job | None:
         """Make one attempt at one due job and return the job afterwards; None if none is due.
 
-        An error of the job is recorded on the job and not raised.
+        An error of the job is recorded on the job; it is not raised.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable.
@@ -228,7 +228,7 @@ class ExtractionWorker:
     def _settled(
         self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
     ) -> Decision | None:
-        """Decision about a candidate; None if it could not even be judged."""
+        """Return the decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self.gate.propose(
@@ -247,7 +247,7 @@ class ExtractionWorker:
         return decision
 
     def _settle_doubt(self, decision: Decision, lease: _Lease) -> None:
-        """Settle a doubt whether it replaces what the same reading of the session told."""
+        """Settle a doubt whether a claim replaces a claim of the same reading of the session."""
         beside = lease.fact_ids.intersection(decision.conflicting_ids)
         if beside and decision.decided_by is DecidedBy.THRESHOLD:
             with suppress(InvalidRequestError):  # a fact has ended meanwhile: the dispute stays
@@ -332,7 +332,7 @@ class ExtractionWorker:
 def _own(
     job: Job, before: Sequence[Episode], after: Sequence[Episode]
 ) -> list[tuple[Episode, Episode]]:
-    """Turns of this job, each before and after; those of a later job are still to be read."""
+    """Return the turns of this job with their old states; later jobs' turns are unread."""
     return [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
 
 
@@ -357,15 +357,15 @@ class WorkerThread:
 
     @property
     def is_alive(self) -> bool:
-        """True if it still works."""
+        """True if the thread still runs."""
         return self._thread.is_alive()
 
     def ask_to_stop(self) -> None:
-        """Tell it to give its job back and end; do not wait for it."""
+        """Ask the worker to give its job back and end; do not wait for it."""
         self._worker.stop()
 
     def stop(self, timeout_seconds: float = 90.0) -> None:
-        """Make it give its job back and end; may be repeated.
+        """Make the worker give its job back and end; may be repeated.
 
         A running call of the extractor is finished first; to end it use ``Memory.stop_workers``.
         """

@@ -1,7 +1,7 @@
-"""Introduced words: marks claims that rest on words which their turn introduces as another's.
+"""Introduced words: marks claims that rest on words that their turn introduces as another person's.
 
-Which parts of a turn may introduce something is told in ``reading/cues/introductions.py``. Here
-their meaning is measured, by the store's own model. What becomes of such a claim is the gate's.
+``reading/cues/introductions.py`` finds the parts of a turn that may introduce words. Here the
+store's own model measures their meaning. The gate decides about such a claim.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from reconciler.reading.cues.introductions import is_marked_at, parts_around
 from reconciler.reading.guard import is_foreign
 
 Measure = Callable[[Sequence[str]], Sequence[float]]
-"""How much the meaning of each text introduces another's words; above 0 it does."""
+"""How much the meaning of each text introduces another person's words; above 0 it does."""
 
 _VALUE_MAX = 50.0
-"""What no sum of odds needs to exceed."""
+"""The largest sum of odds that is needed."""
 
 
 class Introduced:
-    """Tells which claims of one session rest on introduced words; no text is embedded twice.
+    """Finds the claims of one session that rest on introduced words; no text is embedded twice.
 
     Args:
         measure: reads the meaning of parts; without it only marks of quotation and colons count.
@@ -35,11 +35,11 @@ class Introduced:
         self._values: dict[str, float] = {}
 
     def marked(self, window: Window, extraction: Extraction) -> Extraction:
-        """Extraction; a claim of the contact's introduced words alone is marked so.
+        """Return an extraction; claims that rest only on the contact's introduced words are marked.
 
-        A claim that also rests on plain words of the contact rests only on those. Beside an
-        extractor that was asked about quotations only their marks count: the head takes a quarter
-        of the contact's own sentences in real conversations for another's.
+        A claim that also rests on plain words of the contact rests only on those. If the extractor
+        was asked about quotations, only its own marks count: in real conversations the head takes a
+        quarter of the contact's own sentences for another person's.
         """
         return replace(
             extraction,

@@ -1,7 +1,7 @@
 """Transcripts: reads the conversations in other programs' files into turns.
 
-The layouts of files live here; the reading of a message does not, nor the use of a turn. Nothing is
-guessed: a part that is not understood is refused, with the number of its line or message.
+The layouts of files are here; messages are read, and turns are used, elsewhere. Nothing is guessed:
+an unknown part is refused, with the number of its line or message.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import fault_of_encoding, json_object, loads
 
 TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
-"""Bytes in a file: about a thousand conversations of an export, which is one file."""
+"""The most bytes in a file: about a thousand conversations of an export, which is one file."""
 
 
 def turns_in(conversation: Conversation) -> list[Turn]:
-    """Turns of one conversation, oldest first, at least one.
+    """Read the turns of one conversation, oldest first, at least one.
 
     Raises:
-        InvalidSessionError: a message cannot be read, or none holds any text.
+        InvalidSessionError: a message cannot be read, or no message has text.
     """
     turns = conversation.turns()
     if not turns:
@@ -41,19 +41,19 @@ def turns_in(conversation: Conversation) -> list[Turn]:
 
 
 def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list[Conversation]:
-    """Conversations of a file, at least one; their messages are read later, by ``turns``.
+    """Read the conversations of a file, at least one; ``turns`` reads their messages later.
 
     Args:
-        lines: the file's, either one JSON object a line, or one JSON document over all of them. An
+        lines: the file's lines: one JSON object a line, or one JSON document over all of them. An
             object is a message, with a role, ``content`` or ``text``, and perhaps a time, an ``id``
-            and a ``name``; or a conversation, with ``messages`` or ``turns``; or either as the
-            programs write it that ``message_forms`` and ``transcript_forms`` know. Or text of a
-            form that ``transcript_forms`` knows.
+            and a ``name``; or a conversation, with ``messages`` or ``turns``; or either in the form
+            of a program that ``message_forms`` or ``transcript_forms`` knows. Or text in a form
+            that ``transcript_forms`` knows.
         zone: the time zone of a text's local times, or None.
 
     Raises:
-        InvalidSessionError: it is no such file, and the text says where or what it is instead; or
-            it is too large.
+        InvalidSessionError: the file is no such file, or is too large; the text says where, or what
+            the file is instead.
     """
     numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
     plain = [line for _, line in numbered]
@@ -65,7 +65,7 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
 
 
 def too_large() -> InvalidSessionError:
-    """Message about a transcript that is larger than any accepted file."""
+    """Make the message about a transcript that is larger than any accepted file."""
     return InvalidSessionError(
         f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, which is the limit; hand it "
         "over in parts, each with whole conversations"
@@ -73,7 +73,7 @@ def too_large() -> InvalidSessionError:
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    """Lines, up to the largest accepted file; each is measured before it is read.
+    """Read lines, up to the largest accepted file; each is measured before it is read.
 
     Raises:
         InvalidSessionError: the file is larger.
@@ -87,7 +87,7 @@ def _bounded(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(number: int, line: object) -> str:
-    """Line without a byte order mark.
+    """Return a line without a byte order mark.
 
     A file that is not UTF-8 arrives with half surrogates in place of its undecodable bytes.
     """
@@ -105,7 +105,7 @@ def _clean(number: int, line: object) -> str:
 
 
 def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
-    """Objects of the file, each with its place in words."""
+    """Read the objects of the file, each with its place in words."""
     if not written:
         return
     document = _document(written)
@@ -125,7 +125,7 @@ def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
 
 
 def _document(written: list[tuple[int, str]]) -> Any:
-    """The one document over all lines; None if each line is an object of its own.
+    """Read the one document over all lines; None if each line is an object of its own.
 
     A single message on the only line counts as a file of lines, not as a document.
     """
@@ -143,7 +143,7 @@ def _document(written: list[tuple[int, str]]) -> Any:
 
 
 def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
-    """Complaint with the line number of the file; the parsed text has no blank lines."""
+    """Return a complaint with the line number of the file; the parsed text has no blank lines."""
     cause = error.__cause__
     if isinstance(cause, JSONDecodeError):
         return f"line {written[min(cause.lineno, len(written)) - 1][0]}: not JSON: {cause.msg}"

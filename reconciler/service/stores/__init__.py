@@ -1,1 +1,1 @@
-"""The stores, which alone name queries, and the patience of the graph beneath them."""
+"""The stores, which alone name queries, and the graph that retries their queries."""

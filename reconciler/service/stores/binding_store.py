@@ -1,6 +1,6 @@
-"""What a store is bound to: its schema, its model and its keys, and the move to another model.
+"""The bindings of a store: its schema, its model and its keys, and the move to another model.
 
-Alone names these queries. Reads and makes no file.
+Only this module names these queries. It reads and makes no file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ID_KEY_BYTES = 32
 
 @in_order
 class BindingStore(Queries):
-    """What the whole store is bound to: its schema, its model, its key of ids and its hash key.
+    """The bindings of the whole store: its schema, its model, its key of ids and its hash key.
 
-    Invariant: no fact and no decision is read or written.
+    Invariant: it reads and writes no fact and no decision.
     """
 
     graph: Graph
@@ -64,7 +64,7 @@ class BindingStore(Queries):
         """Check that this code works with the store's schema.
 
         Raises:
-            SchemaError: it is older or newer; the text says which, and what to do.
+            SchemaError: the schema is older or newer; the text says which, and what to do.
         """
         version, wanted = self.graph.schema_version(), newest_schema_version(self.graph.engine)
         remedy = "install the newer version of this package that made it"
@@ -77,7 +77,7 @@ class BindingStore(Queries):
             )
 
     def check_keys(self) -> None:
-        """Check that what was written is found by its contact's key.
+        """Check that records are found by their contact's key.
 
         Raises:
             SchemaError: a process of an earlier version wrote without keys; the text says what to
@@ -95,13 +95,13 @@ class BindingStore(Queries):
         """Check that the store is bound to this model.
 
         Raises:
-            SchemaError: it holds vectors of another one, which cannot be compared.
+            SchemaError: it holds vectors of another model, which cannot be compared.
         """
         [bound] = self.rows("find_store")
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
-        """Check value of the store's hash key; None before the first hash."""
+        """Return the check value of the store's hash key; None before the first hash."""
         [bound] = self.rows("find_store")
         check: str | None = bound["hash_key_check"]
         return check
@@ -122,8 +122,8 @@ class Store(Queries):
 
     Attributes:
         graph: answers the queries.
-        model: name and dimension of the model that the store must be bound to where no vector is
-            found; None to take any.
+        model: name and dimension of the model that the store must be bound to if no vector is
+            found; None for any model.
     """
 
     graph: Graph
@@ -133,7 +133,7 @@ class Store(Queries):
         """Check that the store is still bound to the model that this process embeds with.
 
         Raises:
-            SchemaError: it has moved to another one.
+            SchemaError: the store has moved to another model.
         """
         if self.model is not None:
             BindingStore(self.graph).check_model(*self.model)
@@ -159,7 +159,7 @@ class ModelStore(Store):
     """
 
     def move(self, *, counted: bool = True) -> ModelMove:
-        """Store's move to another model; moved facts are counted only on request."""
+        """Return the store's move to another model; moved facts are counted only on request."""
         [row] = self.rows("find_move")
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
@@ -184,7 +184,7 @@ class ModelStore(Store):
         return bool(self.rows("cancel_move"))
 
     def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
-        """Ids and texts of facts without a vector of the next model, up to the limit."""
+        """List the ids and texts of facts without a vector of the next model, up to the limit."""
         return [
             (row["fact_id"], row["text"])
             for row in self.rows(
@@ -195,11 +195,11 @@ class ModelStore(Store):
     def put(self, next_model: str, fact_ids: Sequence[str], vectors: Floats) -> int:
         """Write vectors of the next model, and return how many were written.
 
-        Facts that were erased meanwhile get none; if the move was cancelled, no fact gets one.
+        Facts that have been erased get no vector; if the move was cancelled, no fact gets one.
 
         Args:
             next_model: the model that makes them.
-            fact_ids: the fact of each vector.
+            fact_ids: the id of each vector's fact.
             vectors: float32, shape (len(fact_ids), dimension), unit length.
         """
         rows = [
@@ -211,16 +211,17 @@ class ModelStore(Store):
     def switch(self, model: str, next_model: str) -> bool:
         """Bind the store to the next model; True if it was bound.
 
-        It is not if a fact lacks its vector, no move is under way, or a contact is being restored.
+        The store is not bound if a fact lacks its vector, no move is under way, or a contact is
+        being restored.
         """
         return bool(self.rows("switch_model", embedding_model=model, next_model=next_model))
 
     def count_restoring(self) -> int:
-        """Number of incomplete contacts: their restore was cut off, or is under way."""
+        """Count the incomplete contacts: their restore was cut off, or is under way."""
         return sum(int(row["contacts"]) for row in self.rows("count_restoring"))
 
     def list_next_ids(self, limit: int) -> list[str]:
-        """Ids of facts that still have a next vector, up to the limit."""
+        """List the ids of facts that still have a next vector, up to the limit."""
         rows = self.rows("list_next_ids", limit=limit)
         return [row["fact_id"] for row in rows]
 
@@ -233,22 +234,22 @@ class ModelStore(Store):
         self.rows("clear_next_vectors", fact_ids=list(fact_ids))
 
     def end(self) -> None:
-        """End the move: no fact has a next vector any more."""
+        """End the move: no fact has a next vector after it."""
         self.rows("end_move")
 
 
 @dataclass(eq=False)
 class HashKey:
-    """This host's key, after the store has confirmed it.
+    """This host's hash key, after the store has confirmed it.
 
-    Another key's hashes would not be recognised: a candidate would be proposed twice, and an erased
-    fact would come back. So the first host that hashes a text fixes the store's key, by
-    ``key_check``, and every other key is refused.
+    Hashes of another key are not recognised: a candidate would be proposed twice, and an erased
+    fact would return. So the first host that hashes a text fixes the store's key, by ``key_check``,
+    and every other key is refused.
 
     Attributes:
-        store: what is bound.
-        find: this host's key; None where it has none yet.
-        make: makes this host's key; if another process was first, it is that one's.
+        store: the store that is bound to the key.
+        find: finds this host's key; None if it has none yet.
+        make: makes this host's key; if another process was first, returns the key of that process.
         clock: the time now, UTC-aware.
     """
 
@@ -262,11 +263,12 @@ class HashKey:
         self._key: bytes | None = None
 
     def __call__(self) -> bytes:
-        """Key; the store is bound to it from now on.
+        """Return the key; the store is bound to it from now on.
 
         Raises:
-            ConfigurationError: the store is bound to another one, or it cannot be read or made.
-            GraphError: the store cannot be asked.
+            ConfigurationError: the store is bound to another key, or the key cannot be read or
+                made.
+            GraphError: the store does not answer.
         """
         with self._lock:
             if self._key is None:
@@ -279,21 +281,21 @@ class HashKey:
             return self._key
 
     def check(self) -> str:
-        """Check that this host has a usable key, and tell how the key and the store agree.
+        """Check that this host has a usable key, and say how the key and the store agree.
 
         Raises:
             ConfigurationError: the store is bound to a key that this host does not have.
-            GraphError: the store cannot be asked.
+            GraphError: the store does not answer.
         """
         if self._is_bound():
             return "the one that the store's hashes are made with"
         return "none needed so far"
 
     def _is_bound(self) -> bool:
-        """True if the store is bound to this host's key; not if it is to none.
+        """True if the store is bound to this host's key; False if it is bound to no key.
 
         Raises:
-            ConfigurationError: it is bound to another one.
+            ConfigurationError: the store is bound to another key.
         """
         bound, own = self.store.hash_key_check(), self.find()
         if bound is not None and (own is None or key_check(own) != bound):

@@ -1,13 +1,12 @@
-"""A commit: a decision and all that follows from it, and the maps that the query writes it from.
+"""A commit: a decision with all its effects, and the maps that the query writes.
 
-A decision goes as one JSON record, beside the columns that queries filter by: sixty columns took
-the embedded engine three times as long to write.
+A decision is written as one JSON record, with columns for the filters of queries: with sixty
+columns a write took the embedded engine three times as long.
 
-Also what a process does with a commit that was written. The open conflicts of a contact, which it
-keeps, are updated (not for several threads at once: the holder has a lock). And the operator gets
-one structured log record: ids, words of the code and numbers, never a text or a name. The logger is
-``reconciler.decisions``, the level INFO; the fields are attributes of the record, for formatters
-and handlers.
+Also the steps after a written commit. The kept open conflicts of a contact are updated (not for
+several threads at once: the holder has a lock). The operator gets one structured log record: ids,
+words of the code and numbers, never a text or a name. The logger is ``reconciler.decisions``, the
+level INFO; the fields are attributes of the record, for formatters and handlers.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
-"""Fields that a record leaves out: links, later changes, and values of one call."""
+"""Fields that are not in a record: links, later changes, and values of one call."""
 
 
 _FACT_FIELDS, _STANDING_FIELDS = (
@@ -51,22 +50,22 @@ _KEPT_FIELDS = (
 
 @frozen
 class Commit:
-    """A decision, and all that follows from it, as it is written.
+    """A decision with all its effects, as it is written.
 
     Attributes:
-        version: the contact's, that the decision was made on.
+        version: the contact's version that the decision was made on.
         decision: the record.
         evidence: one episode or more; the first one is the decision's own.
         fact: the new fact, with ADD and UPDATE.
-        vector: its embedding, float32, shape (dimension,); empty where there is none.
-        restated_id: the fact that the new one says again: beneath it, or above it where the new
-            one is history.
-        kept: the fact that lives on as the decision leaves it, one observation richer.
-        voided_from: by the id of each fact that ends as never true, from when it was held true.
-        ended_at: by the id of each fact that ends, when that was, where it is not from when the
-            note holds: as it began, if that was later, or when its own end was.
-        lapsed: facts that are written as live but have expired: by their ids until when they held,
-            if their end is known.
+        vector: its embedding, float32, shape (dimension,); empty if there is none.
+        restated_id: the fact that the new fact repeats: below it, or above it if the new fact is
+            history.
+        kept: the fact that stays live, as the decision leaves it, with one more observation.
+        voided_from: by the id of each fact that ends as never true, the time from which it was held
+            true.
+        ended_at: by the id of a fact, the time of its end, if that is not the beginning of the
+            note: the fact's own beginning, if that was later, or its own end.
+        lapsed: facts that are stored as live but have expired: by their ids their ends, if known.
         restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         linked_ids: the facts that may have a link of a dispute, open or settled, which a fact that
             replaces them takes over; None if that is not known.
@@ -92,7 +91,7 @@ class Commit:
 
     @property
     def before(self) -> tuple[Standing, ...]:
-        """Earlier states of facts that it changes and that live on."""
+        """Return the earlier states of facts that it changes and that stay live."""
         return self.decision.changes.before
 
 
@@ -101,7 +100,7 @@ def _cited(evidence: Evidence) -> str | None:
 
 
 def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
-    """One contact's writes, as ``commit_decisions`` takes them."""
+    """Return one contact's writes, as ``commit_decisions`` takes them."""
     first, last = commits[0], commits[-1]
     scope = first.decision.scope
     # Only what is remembered may rename the contact.
@@ -126,7 +125,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
 
 
 def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
-    """Sessions that the evidence belongs to, each once, with its first and last time."""
+    """Return the sessions of the evidence, each once, with its first and last time."""
     known: dict[str, dict[str, Any]] = {}
     unknown: dict[str, dict[str, Any]] = {}
     for commit in commits:
@@ -150,7 +149,7 @@ def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
-    """One decision; ``ended`` holds what those before it ended, and takes what it ends."""
+    """Return the map of one decision; ``ended`` has the facts ended before, and gets its own."""
     decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
     is_revoked = decision.action is Action.REVOKE
     linked = verdict.ended if commit.linked_ids is None else commit.linked_ids
@@ -201,9 +200,9 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
-    """Supersessions: the new fact, or one that stays, and the facts that it replaces.
+    """Return the supersessions: the new fact, or one that stays, and the facts that it replaces.
 
-    By the ids of the newer and the older fact.
+    The keys are the ids of the newer and the older fact.
     """
     decision, verdict = commit.decision, commit.decision.verdict
     links = {(link.new_id, link.old_id): link for link in decision.changes.linked}
@@ -230,7 +229,7 @@ def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
 
 
 def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
-    """New states of older facts; one that was never true ends at its beginning."""
+    """Return the new states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id, valid_to in commit.lapsed.items():
         yield _state_map(fact_id, FactState.EXPIRED, valid_to)
@@ -262,7 +261,7 @@ def _with_slot(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
 
 
 def decision_map(decision: Decision) -> dict[str, Any]:
-    """Record, and beside it what queries filter by and readers of the graph look for."""
+    """Return the record, and the columns for filters of queries and readers of the graph."""
     return {
         **taken(decision, "decision_id", "text", "cosine", "fact_id", "door", "at", "episode_id"),
         **taken(decision, "action", "decided_by", "reason"),
@@ -276,18 +275,18 @@ def decision_map(decision: Decision) -> dict[str, Any]:
 
 
 def record_of(decision: Decision) -> str:
-    """A decision as it is kept: JSON."""
+    """Return a decision as it is stored: JSON."""
     kept = adapter_of(Decision).dump_json(decision, exclude=_NOT_IN_RECORD, exclude_none=True)
     return kept.decode()
 
 
 def taken(held: object | None, *names: str) -> dict[str, Any]:
-    """The values of these names, for a query; null where there is nothing that has them."""
+    """Return the values of these names, for a query; null for a missing value."""
     return {name: None if held is None else _as_parameter(getattr(held, name)) for name in names}
 
 
 def _as_parameter(value: Any) -> Any:
-    """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
+    """Return a value as drivers take it; null for an empty list: one engine needs a type."""
     if isinstance(value, StrEnum):
         return str(value)
     return (list(value) or None) if isinstance(value, tuple) else value
@@ -297,8 +296,9 @@ class OpenConflicts:
     """The pairs of facts that are in dispute, looked up by either.
 
     Args:
-        pairs: the ids of two live facts each.
-        linked_ids: facts with any such link, also one that a person settled with "both hold".
+        pairs: pairs of ids of two live facts.
+        linked_ids: facts with a link of a dispute, also of one that a person settled with "both
+            hold".
     """
 
     def __init__(self, pairs: Iterable[tuple[str, str]], linked_ids: Iterable[str] = ()) -> None:
@@ -309,15 +309,15 @@ class OpenConflicts:
         self.linked_ids = frozenset(self._others).union(linked_ids)  # replaced, never changed
 
     def of(self, fact_id: str) -> tuple[str, ...]:
-        """Ids of the other sides of a fact's disputes; empty for most facts."""
+        """Return the ids of the other sides of a fact's disputes; empty for most facts."""
         return tuple(sorted(self._others.get(fact_id, ())))
 
     def as_mapping(self) -> dict[str, tuple[str, ...]]:
-        """Ids of the other sides, by the id of each fact in dispute."""
+        """Return the ids of the other sides, by the id of each fact in dispute."""
         return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
 
     def copy(self) -> OpenConflicts:
-        """A copy with the same pairs."""
+        """Return a copy with the same pairs."""
         pairs = ((one, other) for one in self._others for other in self._others[one])
         return OpenConflicts(pairs, self.linked_ids)
 
@@ -364,8 +364,8 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
     """Log a decision that was written.
 
     Args:
-        decision: as it was written.
-        commit_ms: milliseconds that the commit took, by itself or its share of a batch's.
+        decision: the written decision.
+        commit_ms: the milliseconds of the commit, or its share of a batch's.
     """
     if not _log.isEnabledFor(logging.INFO):
         return
@@ -395,7 +395,7 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
 
 
 def _outcome(opinion: RecordedOpinion) -> str | None:
-    """Arbiter's outcome in a word; None if it was not asked."""
+    """Return the arbiter's outcome in a word; None if it was not asked."""
     if opinion.arbiter is None:
         return None
     if opinion.error is None:

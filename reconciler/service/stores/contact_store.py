@@ -1,4 +1,4 @@
-"""The stores of contacts: alone name the queries of contacts and agents, and of export and restore.
+"""The stores of contacts; only they name the queries of contacts, agents, export and restore.
 
 They decide nothing. ``ArchiveStore`` reads and writes whole nodes and links, contact by contact,
 and does not interpret them.
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 class ContactStore(Store):
-    """The contacts of all agents, in one graph: who they are, and how much is known of each."""
+    """The contacts of all agents, in one graph: their names, and the numbers of their records."""
 
     def find_named_contacts(
         self, scope: Scope, word: str, limit: int
     ) -> list[tuple[str, str | None]]:
-        """The ids and names of the agent's contacts that have a word in either, in order of id.
+        """Find the ids and names of the agent's contacts with a word in either, in order of id.
 
         Args:
             scope: any contact of the agent.
-            word: in small letters; it may be part of a longer one.
+            word: the word in small letters; it may be part of a longer word.
             limit: at most this many.
         """
         rows = self.rows("find_named_contacts", agent_key=scope.agent_key, word=word, limit=limit)
@@ -42,11 +42,11 @@ class ContactStore(Store):
     def list_contact_ids(
         self, whose: Scope, after: str = "", limit: int | None = None
     ) -> list[tuple[str, datetime | None]]:
-        """Ids of an agent's contacts, in order, each with the time of its last decision.
+        """List the ids of an agent's contacts, in order, each with the time of its last decision.
 
         Args:
             whose: any contact of the agent.
-            after: only those that come after it.
+            after: an id; only the contacts after it are listed.
             limit: at most this many; None for all.
         """
         rows = self.rows(
@@ -55,7 +55,7 @@ class ContactStore(Store):
         return [(row["contact_id"], row["last_decision_at"]) for row in rows]
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
-        """Contacts of one agent, in order of id, with their facts counted by current state."""
+        """List the contacts of one agent, in order of id, with their facts counted by state."""
         contacts: list[Contact] = []
         for page in pages(scopes):
             counts: dict[str, dict[str, int]] = {}
@@ -68,11 +68,11 @@ class ContactStore(Store):
         return sorted(contacts, key=lambda contact: contact.contact_id)
 
     def list_agents(self) -> list[tuple[str, str]]:
-        """All agents of the store as pairs of tenant and agent, in order."""
+        """List all agents of the store as pairs of tenant and agent, in order."""
         return [(row["tenant"], row["agent_id"]) for row in self.rows("list_agents")]
 
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
-        """Numbers of sessions and of episodes of each contact, by the contact's key."""
+        """Count sessions and episodes of each contact, by the contact's key."""
         return {
             row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
             for row in self.rows("count_episodes", **of_contacts(scopes))
@@ -92,12 +92,12 @@ class ContactStore(Store):
         self.rows("record_recalls", asked=rows)
 
     def list_last_decided(self, whose: Scope) -> list[tuple[Scope, datetime]]:
-        """An agent's contacts, each with the time of its last decision, latest first."""
+        """List an agent's contacts, each with the time of its last decision, latest first."""
         told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
-        """Contacts that have disputes, in the order given."""
+        """List the contacts that have disputes, in the given order."""
         for page in pages(scopes):
             rows = self.rows("list_disputed", **of_contacts(page))
             keys = {row["contact_key"] for row in rows}
@@ -105,7 +105,7 @@ class ContactStore(Store):
 
 
 PAGE = 500
-"""Nodes that are read in one query."""
+"""The number of nodes that one query reads."""
 
 _NODES: Mapping[str, tuple[str, ...]] = {
     "Task": ("list_whole_tasks",),
@@ -122,8 +122,8 @@ IN_COLUMNS: Mapping[str, str] = {
     "Fact": "list_plain_facts",
     "Decision": "list_plain_decisions",
 }
-"""Labels that a contact may have many nodes of, which are read in columns. Making a map of each
-takes three times as long; of a whole fact with its vectors, on one engine, ten times."""
+"""The labels of which a contact may have many nodes; these are read in columns. A map for each node
+takes three times as long; for a whole fact with its vectors, on one engine, ten times."""
 
 _LINKS: Mapping[str, str] = {
     "WITH": "list_with_links",
@@ -146,7 +146,8 @@ LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
     "JUDGED": ("span",),
     "COMPARED_WITH": ("cosine", "rank"),
 }
-"""The properties of links that may be null: one engine needs the same keys in a whole page."""
+"""The properties of links that may be null: one engine needs the same keys in all links of a
+page."""
 
 
 @frozen
@@ -174,20 +175,20 @@ class BoundStore:
 class ArchiveStore(Store):
     """Contacts with all that belongs to them, in one graph.
 
-    Invariant: while a contact is restored, each page is written once, however often it is sent,
-    because it counts the contact's version down.
+    Invariant: while a contact is restored, each page is written only once, even if it is sent
+    again, because each page makes the contact's version one less.
     """
 
     def describe(self) -> EngineDescription:
-        """Engine, its version, and where it keeps the store."""
+        """Return the engine, its version, and the place of the store."""
         return self.graph.describe()
 
     def schema_version(self) -> int:
-        """Version of the schema in the store."""
+        """Return the version of the schema in the store."""
         return self.graph.schema_version()
 
     def bound(self) -> BoundStore:
-        """Model and keys that the store is bound to."""
+        """Return the model and keys that the store is bound to."""
         [row] = self.rows("find_store")
         return BoundStore(**row)
 
@@ -196,11 +197,11 @@ class ArchiveStore(Store):
         self.rows("bind_store", id_key=id_key, at=at)
 
     def count_contacts(self) -> int:
-        """Number of contacts, also of those that are being restored."""
+        """Count the contacts, also those that are being restored."""
         return sum(int(row["contacts"]) for row in self.rows("count_contacts"))
 
     def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
-        """Keys of contacts with their versions, in the order of the keys."""
+        """List the keys of contacts with their versions, in the order of the keys."""
         plain = {name: value or "" for name, value in asdict(wanted).items()}
         after = ""
         while rows := self.rows("list_contact_keys", **plain, after=after, limit=PAGE):
@@ -211,7 +212,7 @@ class ArchiveStore(Store):
         """Check that a filter's agent or contact exists, if it names one.
 
         Raises:
-            UnknownContactError: nothing is known of the contact, or of any of the agent's.
+            UnknownContactError: nothing is known of the contact, or of any contact of the agent.
         """
         if wanted.agent_id is None or next(self.contact_keys(wanted), None) is not None:
             return
@@ -225,16 +226,17 @@ class ArchiveStore(Store):
         )
 
     def find_contact(self, contact_key: str) -> Row | None:
-        """Stored properties of a contact; None if there is none."""
+        """Return the stored properties of a contact; None if there is none."""
         rows = self.rows("find_whole_contact", contact_key=contact_key)
         return dict(rows[0]["node"]) if rows else None
 
     def node_pages(
         self, contact_key: str, label: str, *, with_vectors: bool, size: int | None = None
     ) -> Iterator[list[tuple[str, Row]]]:
-        """A contact's nodes of one label, page by page: ids and properties.
+        """Read a contact's nodes of one label, page by page: ids and properties.
 
-        A node may come twice. Each page costs a look at all of the contact's nodes of the label.
+        A node may come twice. For each page the engine reads all of the contact's nodes of the
+        label.
         """
         asked = {"with_vectors": with_vectors} if label == "Fact" else {}
         for rows in self.node_rows([contact_key], label, size or PAGE, **asked):
@@ -243,9 +245,9 @@ class ArchiveStore(Store):
     def column_pages(
         self, contact_keys: Sequence[str], label: str, page_size: int
     ) -> Iterator[Row]:
-        """Nodes of a label of ``IN_COLUMNS``, page by page, as lists of values without vectors.
+        """Read nodes of a label of ``IN_COLUMNS``, page by page, in columns without vectors.
 
-        Each page costs a look at all of these contacts' nodes of the label.
+        For each page the engine reads all nodes of the label of these contacts.
         """
         asked = {"contact_keys": list(contact_keys), "limit": page_size}
         after, is_full = "", True
@@ -257,7 +259,7 @@ class ArchiveStore(Store):
     def node_rows(
         self, contact_keys: Sequence[str], label: str, size: int, **asked: Any
     ) -> Iterator[list[Row]]:
-        """Several contacts' nodes of one label, page by page, with ids and keys of contacts."""
+        """Read nodes of one label of several contacts, page by page, with ids and keys."""
         given = {"contact_keys": list(contact_keys), "limit": size, **asked}
         for name in _NODES[label]:
             after, is_full = "", True
@@ -268,7 +270,7 @@ class ArchiveStore(Store):
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str
     ) -> Iterator[tuple[str, str, Row]]:
-        """Links of one type from the contact's nodes with ids between these two."""
+        """List the links of one type from the contact's nodes with ids between these two."""
         for row in self.rows(_LINKS[kind], contact_key=contact_key, after=after, until=until):
             yield row["from_id"], row["to_id"], row.get("link") or {}
 
@@ -279,15 +281,15 @@ class ArchiveStore(Store):
             self.rows("put_remains", label=label, rows=some)
 
     def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:
-        """Begin to restore a contact, or go on.
+        """Begin to restore a contact, or continue.
 
         Args:
             scope: the contact.
             mark: its name until it is complete, by which the same restore recognises it.
 
         Returns:
-            Its version, which is below 0 during a restore, and its name; "" if another writer wrote
-            about it meanwhile.
+            Its version, which is below 0 during a restore, and its name; "" if another writer has
+            written about it.
         """
         [row] = self.rows("restore_contact", **scope.columns, name=mark)
         return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
@@ -303,7 +305,7 @@ class ArchiveStore(Store):
         """Write a page of nodes, each with its vector or None; repeating it changes nothing.
 
         Args:
-            contact_key: the contact's.
+            contact_key: the contact's key.
             version: the contact's version before this page; the page makes it one less.
             label: the nodes' label.
             nodes: the properties and the vector of each.
@@ -325,7 +327,7 @@ class ArchiveStore(Store):
         self.rows("restore_links", **_page(contact_key, version), type=kind, links=rows)
 
     def contact_version(self, contact_key: str) -> int | None:
-        """Contact's version; None if there is no such contact."""
+        """Return the contact's version; None if there is no such contact."""
         rows = self.rows("find_contact_version", contact_key=contact_key)
         return int(rows[0]["version"]) if rows else None
 

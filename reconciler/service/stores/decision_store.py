@@ -1,4 +1,4 @@
-"""The decision store: alone names the queries of decisions and their evidence. Decides nothing."""
+"""The decision store; only it names the queries of decisions and evidence. Decides nothing."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from reconciler.service.stores.rows import (
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 _LOOKED_UP_MAX = 500
-"""Decisions of one contact that are looked up by their ids. For more, all of its decisions are read
-at once, which costs a twentieth of a look-up for each."""
+"""The most decisions of one contact that are looked up by their ids. If more are wanted, all of its
+decisions are read at once; reading one costs a twentieth of a look-up."""
 
 _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 
@@ -53,7 +53,7 @@ _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 class DecisionFilter:
     """A filter of decisions; None lets all through. ``until`` is not included.
 
-    ``after`` is the time and the id of a decision: only those that come after it are wanted.
+    ``after`` is the time and the id of a decision: only the decisions after it pass.
     """
 
     disposal: Disposal | None = None
@@ -70,19 +70,19 @@ _ALL = DecisionFilter()
 class DecisionStore(Store):
     """Decisions and the episodes that they rest on, of all scopes, in one graph.
 
-    A decision is written with all that follows from it: the one write of facts is here.
+    A decision is written with all its effects; facts are written only here.
 
-    Invariant: no method reads or writes outside the scope it is given.
+    Invariant: no method reads or writes outside the given scope.
 
     Args:
-        graph: where they are kept.
+        graph: the graph that holds them.
         model: name and fingerprint of the model that this process embeds with, and the length of
             its vectors. If the store has moved to another model, calls that write raise.
             None if no such call is made.
     """
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
-        """Decisions that were made on these turns, by the turn's id; in no order."""
+        """List the decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
         rows = self.rows("list_judged", episode_ids=list(taken_by))
         for row, taken in TAKEN.pairs(rows):
@@ -90,7 +90,7 @@ class DecisionStore(Store):
         return taken_by
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
-        """Number of decisions about each contact by action, by the contact's key."""
+        """Count the decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
         rows = self.rows("count_actions", **of_contacts(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
@@ -98,12 +98,12 @@ class DecisionStore(Store):
         return counts
 
     def list_made(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact that changed facts, without comparisons; in no order."""
+        """List a contact's decisions that changed facts, without comparisons; in no order."""
         ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
         return self._made(scope.contact_key, ids)
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
-        """Ids of the decisions that ended a fact without a successor, in no order.
+        """List the ids of the decisions that ended a fact without a successor, in no order.
 
         With ``or_door`` also the ids of all decisions that came through that door.
         """
@@ -111,23 +111,23 @@ class DecisionStore(Store):
         return [row["decision_id"] for row in rows]
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
-        """Decisions of ``list_revocation_ids``, without comparisons."""
+        """List the decisions of ``list_revocation_ids``, without comparisons."""
         ids = self.list_revocation_ids(scope, or_door)
         return self._made(scope.contact_key, ids)
 
     def list_records(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact, newest first, without comparisons."""
+        """List all decisions about a contact, newest first, without comparisons."""
         made = DECISIONS.all(self.rows_of(scope, "list_contact_decisions"))
         return sorted(made, key=_place_of)
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
-        """Newest decisions about some contacts, with comparisons."""
+        """List the newest decisions about some contacts, with comparisons."""
         return self._decisions(self._newest_ids(scopes, limit, wanted))
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
-        """All decisions about a contact, newest first; each page is read when it is needed."""
+        """Read all decisions about a contact, newest first; each page is read when it is needed."""
         for some in pages(self._newest_ids([scope], EVERYTHING, _ALL)):
             yield from self._decisions(some)
 
@@ -137,10 +137,10 @@ class DecisionStore(Store):
         limit: int,
         wanted: DecisionFilter = _ALL,
     ) -> list[Decision]:
-        """Newest decisions about many contacts, as ``list_decisions``.
+        """List the newest decisions about many contacts, like ``list_decisions``.
 
-        Contacts are read in the order of their last decisions, until none that is left can have
-        one of the newest.
+        Contacts are read in the order of their last decisions, until no remaining contact can have
+        one of the newest decisions.
 
         Args:
             last_decided: see ``ContactStore.list_last_decided``.
@@ -165,7 +165,7 @@ class DecisionStore(Store):
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:
-        """Held notes that wait for an answer, newest first; each page is read when it is needed.
+        """List held notes that wait for an answer, newest first; each page is read when needed.
 
         If the place of a held note is given, only the notes after it are read. Bare notes, without
         the facts that they were compared with, are read with one query, in no order.
@@ -181,27 +181,27 @@ class DecisionStore(Store):
                 yield from self._decisions(some)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
-        """Earlier decisions about the same inference, oldest first."""
+        """List earlier decisions about the same inference, oldest first."""
         return EARLIER.all(self.rows_of(scope, "list_precedents", inference_key=inference_key))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
-        """Episodes that a decision rests on, oldest first, once for each cited span."""
+        """List the episodes that a decision rests on, oldest first, once for each cited span."""
         rows = self.rows("list_evidence", decision_id=decision_id)
         return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
         self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
     ) -> tuple[Evidence, ...]:
-        """Cleaned evidence, with ids that are the contact's own.
+        """Return cleaned evidence, with ids that are the contact's own.
 
-        An episode that is stored for the contact keeps its id. Any other id is replaced by one made
-        of it and the contact: it may be the id of another contact's episode, and the caller must
-        neither learn of that one nor be linked to it.
+        An episode that is stored for the contact keeps its id. Any other id is replaced by an id
+        made from it and the contact. It may be the id of another contact's episode, and the caller
+        must neither learn of that episode nor be linked to it.
 
         Args:
             scope: the contact.
             given: the evidence as it was proposed.
-            cleaned: the same as the gate would store it. The stored text may be either.
+            cleaned: the same evidence as the gate would store it. The stored text may equal either.
 
         Raises:
             InvalidNoteError: the contact's episode of that id says something else, or another
@@ -249,7 +249,7 @@ class DecisionStore(Store):
         )
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
-        """Refusals of the gate, counted by contact and reason; read page by page."""
+        """Count the refusals of the gate, by contact and reason; read page by page."""
         for page in pages(scopes):
             for row in self.rows("count_refusals", **of_contacts(page)):
                 yield RefusalCount(
@@ -259,25 +259,25 @@ class DecisionStore(Store):
                 )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
-        """Decision of that id about the contact; None if there is none.
+        """Find the contact's decision of that id; None if there is none.
 
         Raises:
-            DamagedRecordError: there is one, and it cannot be read.
+            DamagedRecordError: the decision cannot be read.
         """
         rows = self.rows_of(scope, "find_decisions", decision_ids=[decision_id])
         made = [DECISIONS.one(row) for row in rows]
         return next(iter(self._with_comparisons(made)), None)
 
     def get_decision(self, scope: Scope, decision_id: str, named: str | None = None) -> Decision:
-        """Decision of that id about the contact.
+        """Return the contact's decision of that id.
 
         Args:
             scope: the contact.
             decision_id: its id.
-            named: how the caller names it, for the error; None for by its id.
+            named: the caller's name for it, for the error; None to use its id.
 
         Raises:
-            UnknownDecisionError: there is none, or it is another contact's.
+            UnknownDecisionError: there is no such decision, or it is another contact's.
         """
         check_identifier("decision_id", decision_id, UnknownDecisionError)
         decision = self.find_decision(scope, decision_id)
@@ -287,12 +287,12 @@ class DecisionStore(Store):
         return decision
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
-        """Which of these ids already have a decision."""
+        """Return the ids that already have a decision."""
         rows = self.rows("find_decided", decision_ids=list(decision_ids))
         return {str(row["decision_id"]) for row in rows}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
-        """Readable decisions of these ids, by id, without comparisons."""
+        """Return the readable decisions of these ids, by id, without comparisons."""
         asked = list(decision_ids)
         rows = self.rows("find_records", decision_ids=asked) if asked else []
         return {made.decision_id: made for made in DECISIONS.all(rows)}
@@ -307,19 +307,19 @@ class DecisionStore(Store):
     def commit_decisions(
         self, commits: Sequence[Commit], seconds_max: float | None = None
     ) -> set[str]:
-        """Write decisions and all that follows from them, in one transaction.
+        """Write decisions and all their effects, in one transaction.
 
         Args:
-            commits: in any order of contacts; those of one contact in the order in which they were
-                decided, each on the version that the one before it leads to.
-            seconds_max: try once, for so long; see ``Graph.run``.
+            commits: the commits, in any order of contacts. Those of one contact are in the order of
+                their decisions, each on the version that the previous one leads to.
+            seconds_max: try once, for at most this time; see ``Graph.run``.
 
         Returns:
-            The ids of the decisions that were written: all about a contact, or none where it moved
-            on from the version that its first one was made on.
+            The ids of the written decisions: all about a contact, or none if the contact's version
+            has moved on.
 
         Raises:
-            SchemaError: the store moved to another model meanwhile; nothing was written.
+            SchemaError: the store has moved to another model; nothing was written.
         """
         by_contact: dict[str, list[Commit]] = {}
         for commit in commits:
@@ -336,12 +336,12 @@ class DecisionStore(Store):
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
-        """Ids of the newest decisions about some contacts, each with its time and contact."""
+        """Return the ids of the newest decisions about contacts, with times and contacts."""
         asked = _asked(limit, wanted)
         return first_rows(self.graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
-        """Decisions of these rows of ids and contact keys, with comparisons, newest first."""
+        """Return the decisions of these rows, with comparisons, newest first."""
         ids: dict[str, list[str]] = {}
         for wanted_row in wanted:
             ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
@@ -353,7 +353,7 @@ class DecisionStore(Store):
         return self._with_comparisons(made)
 
     def _with_comparisons(self, made: Iterable[Decision]) -> list[Decision]:
-        """These decisions with their comparisons, newest first."""
+        """Return these decisions with their comparisons, newest first."""
         made = list(made)
         compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
         rows = [row for row in self._comparisons(made) if row["decision_id"] in compared]
@@ -363,7 +363,7 @@ class DecisionStore(Store):
         return sorted(made, key=_place_of)
 
     def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
-        """Comparisons of these decisions; of a contact with many of them, all that it has."""
+        """Return the comparisons of these decisions; for many, all of the contact's."""
         ids: dict[str, list[str]] = {}
         for decision in made:
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)

@@ -1,6 +1,7 @@
-"""The erasure store: alone names the queries that erase. Decides nothing.
+"""The erasure store; only it names the queries that erase. Decides nothing.
 
-``domain/erasing`` plans what is erased. Every call here may be repeated, and changes nothing then.
+``domain/erasing`` plans the erasure. Every call here may be repeated; a repeated call changes
+nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _SCOPED = {
     "Job": ("list_scope_jobs", "job_id"),
     "Task": ("list_scope_tasks", "task_key"),
 }
-"""For each label of nodes with words, beside facts and decisions: the query and the key."""
+"""For each label of nodes with words, besides facts and decisions: the query and the key."""
 
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
@@ -50,7 +51,7 @@ _LINKS_AT_ONCE = 5_000
 
 @frozen
 class ContactState:
-    """A contact's version, and whether anything about it is being erased or was."""
+    """A contact's version, and whether an erasure about it is running or was done."""
 
     version: int = 0
     is_erasing: bool = False
@@ -69,13 +70,13 @@ class Words:
 
 @frozen
 class Marks:
-    """What the mark of an erasure writes beside the plan.
+    """The values that the mark of an erasure writes besides the plan.
 
     Attributes:
         tombstone_keys: keys of the forgotten words; a note with one of them is held.
         ended_keys: erased sessions: their jobs end, and they take no more turns.
         rewound_keys: sessions with jobs that start again, because their claims are erased.
-        episodes: the rest of the episodes that those jobs read again, by id.
+        episodes: what is left of the episodes that those jobs read again, by id.
     """
 
     tombstone_keys: frozenset[str] = frozenset()
@@ -90,8 +91,8 @@ class ErasureStore(Queries):
 
     Each call is one transaction, so callers pass some nodes at a time.
 
-    Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
-    of unfinished erasures, for the caller that finishes them.
+    Invariant: no method reads or writes outside the given scope. One exception: the list of
+    unfinished erasures, for the caller that finishes them.
 
     Attributes:
         graph: the engine.
@@ -104,28 +105,28 @@ class ErasureStore(Queries):
     decision_store: DecisionStore
 
     def standing(self, scope: Scope) -> ContactState:
-        """Contact's version, and whether a writer must look for forgotten words."""
+        """Return the contact's version, and whether a writer must look for forgotten words."""
         rows = self.rows_of(scope, "find_contact_version")
         return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
-        """Keys of the forgotten words; a note with one of them is held."""
+        """List the keys of the forgotten words; a note with one of them is held."""
         rows = self.rows_of(scope, "list_tombstones")
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
-        """Facts that a person revoked or took back and that are still revoked."""
+        """List the facts that a person revoked or took back and that are still revoked."""
         ids = self.decision_store.list_revocation_ids(scope)
         rows = self.rows("list_revoked", decision_ids=ids) if ids else []
         return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
-        """Ids of sessions that were erased."""
+        """List the ids of sessions that were erased."""
         rows = self.rows_of(scope, "list_erased_sessions")
         return [row["session_id"] for row in rows]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
-        """Rest of each episode that words were erased from, by id."""
+        """Return what is left of each episode that words were erased from, by id."""
         rows = self.rows_of(scope, "list_emptied_episodes")
         return {row["episode_id"]: row["text"] for row in rows}
 
@@ -135,7 +136,7 @@ class ErasureStore(Queries):
         facts: Sequence[Fact] | None = None,
         decisions: Sequence[Decision] | None = None,
     ) -> ContactRecords:
-        """All records of a contact; facts and decisions are read unless they are given."""
+        """Load all records of a contact; facts and decisions are read unless they are given."""
         judged = self.rows_of(scope, "list_judged_words")
         return ContactRecords(
             facts=self.fact_store.list_facts(scope) if facts is None else facts,
@@ -146,15 +147,15 @@ class ErasureStore(Queries):
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact, with comparisons."""
+        """List all decisions about a contact, with comparisons."""
         return self.decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope) -> list[str]:
-        """Keys of the contact's sessions that have turns."""
+        """List the keys of the contact's sessions that have turns."""
         return [row["session_key"] for row in self._sessions(scope) if row["turns"]]
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
-        """Write the erasure with its plan and marks; False if the contact's version moved on."""
+        """Write the erasure with its plan and marks; False if the contact's version changed."""
         return bool(
             self.rows_of(
                 erasure.scope,
@@ -236,7 +237,7 @@ class ErasureStore(Queries):
         self.rows_of(scope, "remove_contact_words", erased=ERASED)
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
-        """All that is kept of a contact in words, node by node: what is known, and the rest."""
+        """Return all stored words of a contact, node by node: known words, and the rest."""
         links = [(link.new_id, link.old_id, link.reason) for link in known.links]
         rows = self.rows_of(scope, "list_conflict_links")
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
@@ -254,9 +255,9 @@ class ErasureStore(Queries):
     def move(
         self, erasure: Erasure, state: ErasureState, receipt: ErasureReceipt, at: datetime | None
     ) -> Erasure:
-        """Write the new state of an erasure, and return it; one that is done stays as it is.
+        """Write the new state of an erasure, and return it; a finished one stays as it is.
 
-        The plan goes with the words, and so does the target, except its ids.
+        The plan is removed with the words, and so is the target, except its ids.
         """
         moved = replace(
             erasure,
@@ -281,14 +282,14 @@ class ErasureStore(Queries):
         return self.find(erasure)
 
     def find(self, erasure: Erasure) -> Erasure:
-        """Erasure as it is stored now."""
+        """Return the erasure as it is stored now."""
         kept = self.list_erasures([erasure.scope])
         return next(stored for stored in kept if stored.erasure_id == erasure.erasure_id)
 
     def list_erasures(
         self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False
     ) -> list[Erasure]:
-        """Erasures about these contacts, oldest first; without contacts, all erasures."""
+        """List the erasures about these contacts, oldest first; without contacts, all erasures."""
         keys = [scope.contact_key for scope in scopes]
         return ERASURES.all(
             self.rows("list_erasures", contact_keys=keys, is_unfinished=is_unfinished)
@@ -299,7 +300,7 @@ class ErasureStore(Queries):
         self.graph.check_purge()
 
     def expect_mark(self, scope: Scope, texts: Iterable[str]) -> None:
-        """Keep texts to search for that are removed before the mark of an erasure, or with it."""
+        """Keep texts to search for that are removed before or with the mark of an erasure."""
         self.graph.expect_purge(_before_mark(scope), texts)
 
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
@@ -316,9 +317,9 @@ class ErasureStore(Queries):
         return self.graph.purge(erasure.erasure_id)
 
     def ids_of(self, scope: Scope, label: str, session_keys: Iterable[str] | None) -> list[str]:
-        """Keys of the nodes of a label in these sessions; None for all of the contact's.
+        """Return the keys of the nodes of a label in these sessions; None for all of the contact's.
 
-        A task that was resumed in one of them counts, even if it has no turn there yet.
+        A task that was resumed in one of the sessions counts, even if it has no turn there yet.
         """
         query, key = _SCOPED[label]
         rows, wanted = self.rows_of(scope, query), set(session_keys or ())
@@ -343,7 +344,7 @@ class ErasureStore(Queries):
 
 
 def _before_mark(scope: Scope) -> str:
-    """The key for a contact's kept texts until an erasure is marked; usable as a file name."""
+    """Return the key for a contact's kept texts before a mark; usable as a file name."""
     return hashlib.sha256(scope.contact_key.encode()).hexdigest()[:32]
 
 
@@ -352,7 +353,7 @@ def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def _places(scope: Scope, row: Row) -> set[str]:
-    """Session of a node, and the one in which a task goes on."""
+    """Return the session of a node, and the session in which a task continues."""
     goes_on = {scope.session_key(row["session_id"])} if "session_id" in row else set()
     return {row["session_key"], *goes_on}
 
@@ -362,13 +363,13 @@ def _node_words(label: str, key: str, words: Iterable[str]) -> Words:
 
 
 def _flat(parts: Iterable[Any]) -> Iterator[str]:
-    """Values of a row, those of its lists one by one."""
+    """Return the values of a row, those of its lists one by one."""
     for part in parts:
         yield from (str(item) for item in (part if isinstance(part, list) else [part]) if item)
 
 
 def _joined(words: Iterable[str]) -> str:
-    """What is there, without what stands for what went."""
+    """Join the existing texts, without the marks of erased ones."""
     return "\n".join([word for word in words if word and word != ERASED])
 
 
@@ -381,7 +382,7 @@ _EMPTIED = (
     "lapses_at",
     "record",
 )
-"""What an erasure changes of a decision, and its id."""
+"""The parts of a decision that an erasure changes, and its id."""
 
 
 def _json(kind: type[T], value: T) -> str:

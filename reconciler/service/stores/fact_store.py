@@ -1,4 +1,4 @@
-"""The fact store: alone names the queries of facts, their vectors and links. Decides nothing."""
+"""The fact store; only it names the queries of facts, vectors and links. Decides nothing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Near:
 
 
 def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
-    """Error for a fact that the contact does not have."""
+    """Make the error for a fact that the contact does not have."""
     return UnknownFactError(
         f"contact {scope.contact_id} has no fact {fact}; `history` lists those it has"
     )
@@ -65,12 +65,12 @@ def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
 class FactStore(Store):
     """Facts of all scopes, with their vectors, links and disputes, in one graph.
 
-    Decisions write them; only that a fact was recalled is written here.
+    Decisions write facts; only recalls are written here.
 
-    Invariant: no method reads or writes outside the scope it is given.
+    Invariant: no method reads or writes outside the given scope.
 
     Args:
-        graph: where they are kept.
+        graph: the graph that holds them.
         model: name and fingerprint of the model that this process embeds with, and the length of
             its vectors. If the store has moved to another model, calls that compare raise.
             None if no such call is made.
@@ -79,15 +79,15 @@ class FactStore(Store):
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str
     ) -> tuple[int, StoredFacts, Floats]:
-        """A contact's version, its facts that can be compared, and their vectors.
+        """Load a contact's version, its facts that can be compared, and their vectors.
 
         Args:
             scope: the contact.
             embedding_model: facts of another model cannot be compared.
 
         Returns:
-            The version; the facts that have not ended, expired ones too; float32, shape
-            (len(facts), dimension).
+            The version; the facts that have not ended, including expired ones; the vectors,
+            float32, shape (len(facts), dimension).
         """
         from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
 
@@ -107,7 +107,7 @@ class FactStore(Store):
         return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
     def load_vectors(self, scopes: Sequence[Scope], embedding_model: str) -> dict[str, Floats]:
-        """Vectors of all facts in scope, also of ended ones, by the facts' ids.
+        """Load the vectors of all facts in scope, also of ended ones, by the facts' ids.
 
         Args:
             scopes: the contacts.
@@ -125,7 +125,7 @@ class FactStore(Store):
     def list_live_facts(
         self, scopes: Sequence[Scope], embedding_model: str, now: datetime
     ) -> dict[str, list[LiveFact]]:
-        """Live facts of each contact by the contact's key; damaged ones are left out.
+        """List the live facts of each contact by the contact's key; damaged ones are left out.
 
         Args:
             scopes: the contacts.
@@ -143,16 +143,16 @@ class FactStore(Store):
     def list_said_since(
         self, scopes: Sequence[Scope], since: datetime
     ) -> dict[str, list[SaidFact]]:
-        """What was said of each contact after a time, by the contact's key.
+        """List the statements about each contact after a time, by the contact's key.
 
-        Facts that have ended are among it, revoked ones are not.
+        Ended facts are included, revoked ones are not.
         """
         return told_by_contact(
             SaidFact, self.rows("list_said_since", **of_contacts(scopes), since=since)
         )
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
-        """Contact's version, and its facts of these ids, live or ended.
+        """Find the contact's version, and its facts of these ids, live or ended.
 
         The version is at least that of each fact that was read with it.
         """
@@ -162,23 +162,23 @@ class FactStore(Store):
         return self.contact_version(scope) if version is None else int(version), facts
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
-        """Fact of that id about the contact, live or ended, if there is one.
+        """Find the contact's fact of that id, live or ended; None if there is none.
 
         Raises:
-            DamagedRecordError: there is one, and it cannot be read.
+            DamagedRecordError: the fact cannot be read.
         """
         return FACTS.first(self.rows_of(scope, "find_facts", fact_ids=[fact_id]))
 
     def get_fact(self, scope: Scope, fact_id: str, or_else: str = "") -> Fact:
-        """Fact of that id about the contact, live or ended.
+        """Return the contact's fact of that id, live or ended.
 
         Args:
             scope: the contact.
             fact_id: its id.
-            or_else: what else may be the reason that there is none, for the error.
+            or_else: another possible reason for a missing fact, for the error.
 
         Raises:
-            UnknownFactError: there is none, or it is another contact's.
+            UnknownFactError: there is no such fact, or it is another contact's.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         fact = self.find_fact(scope, fact_id)
@@ -189,10 +189,10 @@ class FactStore(Store):
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: Floats, limit: int
     ) -> list[Near]:
-        """Facts of the agent's contacts that an index finds near a vector, nearest first.
+        """Find facts of the agent's contacts near a vector with an index, nearest first.
 
-        They are approximate, and fewer than ``limit`` if other agents have facts as near. There are
-        none if the engine has no such index, or has not built it yet.
+        The result is approximate, and has fewer than ``limit`` facts if other agents have facts as
+        near. It is empty if the engine has no such index, or has not built it yet.
         """
         asked = _wanted(vector, embedding_model, limit)
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
@@ -205,9 +205,10 @@ class FactStore(Store):
         limit: int,
         contact_ids: Sequence[str],
     ) -> list[Near]:
-        """Exactly nearest facts to a vector, of these contacts of the agent.
+        """Find exactly the nearest facts to a vector, of these contacts of the agent.
 
-        Some contacts are read at a time: the facts of ten thousand take longer than a query may.
+        Some contacts are read at a time: the facts of ten thousand contacts take longer than a
+        query may.
         """
         asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=contact_id) for contact_id in contact_ids]
@@ -222,7 +223,7 @@ class FactStore(Store):
         return near
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        """Facts of these ids that are about any contact of the agent, by id."""
+        """Find the facts of these ids that are about any contact of the agent, by id."""
         rows = (
             self.rows("find_agents_facts", agent_key=scope.agent_key, fact_ids=list(fact_ids))
             if fact_ids
@@ -233,30 +234,31 @@ class FactStore(Store):
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int
     ) -> list[tuple[str, Fact]]:
-        """Facts of all contacts of the agent that contain a word, last said first.
+        """List the facts of all the agent's contacts that contain a word, last said first.
 
         Args:
             scope: any contact of the agent.
-            word: in small letters; it may be part of a longer one.
-            offset: the number of facts on the pages before.
+            word: the word in small letters; it may be part of a longer word.
+            offset: the number of facts on earlier pages.
             limit: at most this many.
 
         Returns:
-            Each with its contact's id.
+            Each fact with its contact's id.
         """
         asked = {"word": word, "offset": offset, "limit": limit}
         rows = self.rows("list_mentions", agent_key=scope.agent_key, **asked)
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
-        """Turns that these facts rest on, once for each fact; in no order.
+        """List the turns that these facts rest on, once for each fact; in no order.
 
-        The caller has checked that the facts are the contact's; so it has for ``list_taken``.
+        The caller has checked that the facts are the contact's; this is also true of
+        ``list_taken``.
         """
         return SAID.all(self.rows("list_fact_evidence", fact_ids=list(fact_ids)))
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
-        """True if the episode is evidence of the fact already, or of one that the fact restates."""
+        """True if the episode is already evidence of the fact, or of a fact that it restates."""
         rows = self.rows("find_resting", episode_id=episode_id)
         resting = {str(row["fact_id"]) for row in rows}
         if fact_id in resting or not resting:
@@ -264,19 +266,19 @@ class FactStore(Store):
         return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
 
     def list_predecessors(self, facts: Iterable[Neighbour], vector: Floats) -> list[Predecessor]:
-        """Facts that these superseded, each with its cosine to a vector; in no order."""
+        """List the facts that these superseded, each with its cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return PREDECESSORS.all(self._compared("list_predecessors", asked))
 
     def list_facts(self, scope: Scope) -> list[Fact]:
-        """All facts in scope, live and ended, the newest first."""
+        """List all facts in scope, live and ended, the newest first."""
         return FACTS.all(self.rows_of(scope, "list_facts"))
 
     def list_uses(self, scope: Scope) -> list[FactUse]:
-        """Recalls of all facts in scope, live and ended, the newest fact first.
+        """List the recalls of all facts in scope, live and ended, the newest fact first.
 
         Raises:
-            ValueError: one of them cannot be read.
+            ValueError: a record cannot be read.
         """
         from reconciler.service.stores.stored_facts import values_in  # loads numpy
 
@@ -286,11 +288,11 @@ class FactStore(Store):
     def list_newest_facts(
         self, scope: Scope, after: PlaceInHistory | None, limit: int | None
     ) -> list[PlaceInHistory]:
-        """Facts in scope, live and ended, in the order of a history, the newest first.
+        """List facts in scope, live and ended, in the order of a history, the newest first.
 
         Args:
             scope: the contact.
-            after: only those that come after it; None to begin with the newest.
+            after: only the facts after it; None to begin with the newest.
             limit: at most this many; None for all.
         """
         place = after or PlaceInHistory("", FAR_AHEAD, FAR_AHEAD)
@@ -304,7 +306,7 @@ class FactStore(Store):
         return PLACES.all(rows)
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
-        """Agent's facts with this subject, of all contacts, first recorded first."""
+        """List the agent's facts with this subject, of all contacts, first recorded first."""
         return [
             FiledFact(row["contact_id"], row["contact_name"], fact)
             for row, fact in FACTS.pairs(
@@ -313,7 +315,7 @@ class FactStore(Store):
         ]
 
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
-        """Pairs of facts in scope that have not ended and may contradict each other, each once.
+        """List pairs of facts that have not ended and may contradict each other, each once.
 
         With ``is_open`` only open disputes; else also those that a person settled with "both hold".
         """
@@ -321,12 +323,12 @@ class FactStore(Store):
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
-        """All pairs of facts in scope that were ever in dispute; in no order."""
+        """List all pairs of facts in scope that were ever in dispute; in no order."""
         rows = self.rows_of(scope, "list_conflict_links")
         return CONFLICTS.all(rows)
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
-        """Supersessions in scope, with their reasons; in no order."""
+        """List the supersessions in scope, with their reasons; in no order."""
         rows = self.rows_of(scope, "list_supersessions")
         return SUPERSESSIONS.all(rows)
 
@@ -339,10 +341,10 @@ class FactStore(Store):
         *,
         also_expired: bool,
     ) -> list[tuple[str, Fact]]:
-        """Facts that expire from now until then, soonest first, with their contacts' keys.
+        """List the facts that expire from now until then, soonest first, with their contacts' keys.
 
-        With ``also_expired`` also those that expired already and are still recalled. At most
-        ``limit``; None for all.
+        With ``also_expired`` also the expired facts that are still recalled. At most ``limit``;
+        None for all.
         """
         asked = {
             "now": now,
@@ -373,7 +375,7 @@ class FactStore(Store):
         self.rows("record_use", used=rows)
 
     def contact_version(self, scope: Scope) -> int:
-        """A number that grows with each decision and erasure; 0 if nothing is known."""
+        """Return a number that grows with each decision and erasure; 0 if nothing is known."""
         return _version(self.rows_of(scope, "find_contact_version"))
 
     def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
@@ -382,7 +384,7 @@ class FactStore(Store):
         return lambda: _version(answer())
 
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
-        """Rows of a query that compares vectors.
+        """Return the rows of a query that compares vectors.
 
         Raises:
             SchemaError: the store has moved to another model.
@@ -403,5 +405,5 @@ def _version(rows: Sequence[Row]) -> int:
 
 
 def _wanted(vector: Floats, embedding_model: str, limit: int) -> dict[str, Any]:
-    """Parameters of a query for the nearest facts."""
+    """Return the parameters of a query for the nearest facts."""
     return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}

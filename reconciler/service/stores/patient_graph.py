@@ -1,9 +1,9 @@
 """The patient graph: repeats a query while the engine is unavailable. All stores use it.
 
 No layer above repeats a query, so one place bounds the time that a call waits for the engine. The
-first run may have been written, and only its answer lost. Every query gives its own ids to what it
-writes, so the second run changes nothing. The only retry loop: bounded, with jitter, and only for
-errors that are ``retryable``.
+first run may have been written, and only its answer was lost. Every query gives its own ids to what
+it writes, so the second run changes nothing. This is the only retry loop: bounded, with jitter, and
+only for errors that are ``retryable``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from reconciler.ports.graph import Graph, Row
 T = TypeVar("T")
 
 _AFTER_CONFLICT = wait_random(0, 0.02)
-"""As long as some commits. It does not grow: a writer that lost often would lose on."""
+"""The wait between tries: as long as some commits. It does not grow, because a writer that lost
+often would then lose again."""
 
 _WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
 
@@ -92,8 +93,8 @@ class PatientGraph:
     Attributes:
         graph: the engine.
         retry_policy: how often and how long one query is tried.
-        retried: errors of other kinds are raised at once. A commit leaves conflicts to the ledger,
-            because its decision may be wrong once another writer came first.
+        retried: the errors that are retried; others are raised at once. A commit leaves conflicts
+            to the ledger, because its decision may be wrong after another writer's commit.
     """
 
     graph: Graph
@@ -106,7 +107,7 @@ class PatientGraph:
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
     ) -> list[Row]:
-        """Rows of one named query; with ``seconds_max`` it is tried only once.
+        """Return the rows of one named query; with ``seconds_max`` it is tried only once.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable. Whether the last try was written
@@ -122,7 +123,7 @@ class PatientGraph:
         )
 
     def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
-        """Begin a read; the returned call waits for its rows, and repeats it as ``run`` does."""
+        """Begin a read; the returned call waits for its rows, and repeats it like ``run``."""
         begun = self.graph.begin(name, parameters)
 
         def attempt(number: int) -> list[Row]:
@@ -134,5 +135,5 @@ class PatientGraph:
 def patient(
     graph: Graph, retry_policy: RetryPolicy, retried: type[ReconcilerError] = ReconcilerError
 ) -> Graph:
-    """A patient graph as the graph that it is: a type checker does not see what it passes on."""
+    """Return a patient graph as a graph: a type checker does not see the passed-on calls."""
     return cast("Graph", PatientGraph(graph, retry_policy, retried))

@@ -1,9 +1,9 @@
-"""Queries and their rows: how a store runs a query, and makes values of the rows. Names no query.
+"""Queries and their rows: runs a query, and makes values from its rows. Names no query.
 
-One reader for each kind of record (facts, decisions, evidence, vectors), so that a damaged one is
-told in the same way everywhere. A record may be damaged: cut short, altered by hand, or written by
-a program with a mistake. An error names such a record by its id and never quotes it. The other
-records are still read, and an erasure removes its words like those of any other.
+One reader for each kind of record (facts, decisions, evidence, vectors), so that a damaged record
+is reported in the same way everywhere. A record may be cut short, altered by hand, or written by a
+faulty program. An error names such a record by its id and never quotes it. The other records are
+still read, and an erasure removes its words like those of any other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Items in their order, so many at a time; the last batch may be smaller."""
+    """Divide items, in their order, into batches of this size; the last batch may be smaller."""
     rest = iter(things)
     while batch := list(islice(rest, size)):
         yield batch
@@ -59,7 +59,7 @@ class RowReader(Generic[T]):
     """Makes values from the rows of one kind of record.
 
     Args:
-        label: the kind.
+        label: the kind of record.
         key: the column that names a record.
         make: makes the value of a row; it may raise any of ``UNREADABLE``.
     """
@@ -69,10 +69,10 @@ class RowReader(Generic[T]):
     make: Callable[[Row], T]
 
     def one(self, row: Row) -> T:
-        """Value of a row.
+        """Make the value of a row.
 
         Raises:
-            DamagedRecordError: it cannot be read.
+            DamagedRecordError: the row cannot be read.
         """
         try:
             return self.make(row)
@@ -80,19 +80,19 @@ class RowReader(Generic[T]):
             raise self._damaged([row]) from None
 
     def first(self, rows: Sequence[Row]) -> T | None:
-        """Value of the first row; None without rows.
+        """Make the value of the first row; None without rows.
 
         Raises:
-            DamagedRecordError: it cannot be read.
+            DamagedRecordError: the row cannot be read.
         """
         return self.one(rows[0]) if rows else None
 
     def all(self, rows: Iterable[Row]) -> list[T]:
-        """Values of the rows that can be read; the log names the others."""
+        """Make the values of the rows that can be read; the log names the others."""
         return [value for _, value in self.pairs(rows)]
 
     def pairs(self, rows: Iterable[Row]) -> list[tuple[Row, T]]:
-        """Like ``all``, but each value with its row."""
+        """Make values like ``all``, but each with its row."""
         read: list[tuple[Row, T]] = []
         damaged: list[Row] = []
         for row in rows:
@@ -120,8 +120,8 @@ def reader_of(
 
     Args:
         kind: the record.
-        label: as in ``RowReader``.
-        key: as in ``RowReader``.
+        label: see ``RowReader``.
+        key: see ``RowReader``.
         also: the fields that are computed from a row; they replace columns.
     """
     return RowReader(label, key, lambda row: validated(kind, row | also(row)))
@@ -161,7 +161,10 @@ _KNOWN_CONTRADICTIONS = (
 
 
 def vectors_in(held: Sequence[bytes | None]) -> Floats:
-    """Vectors in these bytes, float32, shape (rows, dimension); dimension 0 without a model."""
+    """Read the vectors in these bytes, float32, shape (rows, dimension).
+
+    The dimension is 0 without a model.
+    """
     import numpy as np
 
     vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
@@ -185,19 +188,19 @@ def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
 
 
 def rows_in(columns: Row) -> Iterator[Row]:
-    """The rows from columns that each hold a list of values."""
+    """Make rows from columns that each hold a list of values."""
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
 def no_vectors(*shape: int) -> Floats:
-    """An empty array of a shape, float32."""
+    """Make an empty array of a shape, float32."""
     import numpy as np
 
     return np.empty(shape, dtype=np.float32)
 
 
 def _slot(row: Row) -> Row | None:
-    """Columns of a row that has a slot; None if it has none."""
+    """Return the columns of a row that has a slot; None if it has none."""
     return None if row["subject"] is None else row
 
 
@@ -219,20 +222,20 @@ def _fact(row: Row) -> Fact:
 
 
 def _counts(row: Row) -> Row:
-    """Numbers of a contact's facts; the row has them by state."""
+    """Return the numbers of a contact's facts; the row has them by state."""
     facts: Mapping[str, int] = row["facts"]
     counts = {f"{state}_facts": facts.get(state, 0) for state in FactState}
     return {**counts, "facts": sum(facts.values())}
 
 
 def _decision(row: Row) -> Decision:
-    """Decision in a row, without comparisons."""
+    """Read the decision in a row, without comparisons."""
     made: Decision = adapter_of(Decision).validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
-    """Decision with its comparisons; a fact is marked as expired if it was so then."""
+    """Add comparisons to a decision; a fact is marked as expired if it was so then."""
     expired_ids = decision.expired_ids
     as_then = tuple(replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared)
     return replace(decision, compared_with=as_then)
@@ -273,7 +276,8 @@ EVERYTHING = 1_000_000_000
 
 
 _PAGE = 100
-"""Contacts or decisions that one query reads, so that the answer always fits into memory."""
+"""The number of contacts or decisions that one query reads, so that the answer always fits into
+memory."""
 
 
 class Queries:
@@ -282,21 +286,21 @@ class Queries:
     graph: Graph
 
     def rows(self, query: str, /, **given: Any) -> list[Row]:
-        """The rows of a query. A closed memory and a failing engine are errors of the graph."""
+        """Return the rows of a query; a closed memory and a failing engine raise graph errors."""
         return self.graph.run(query, given)
 
     def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
-        """Rows of a query about one contact."""
+        """Return the rows of a query about one contact."""
         return self.rows(query, contact_key=scope.contact_key, **given)
 
 
 def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
-    """Parameter of a query about several contacts."""
+    """Return the parameter of a query about several contacts."""
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
 def pages(things: Iterable[T]) -> Iterator[list[T]]:
-    """Contacts or decisions in their order, as many at a time as one query reads."""
+    """Divide contacts or decisions, in their order, into the pages that one query reads."""
     return batches(things, _PAGE)
 
 
@@ -308,7 +312,7 @@ def first_rows(
     order: Callable[[Row], Any],
     limit: int | None = None,
 ) -> list[Row]:
-    """The first rows of a query about many contacts; the query is run for some contacts at a time.
+    """Return the first rows of a query that is run for some contacts at a time.
 
     Args:
         run: runs a query.

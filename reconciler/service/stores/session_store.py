@@ -1,4 +1,4 @@
-"""The stores of sessions and jobs, and of tasks: alone name their queries. They decide nothing.
+"""The stores of sessions, jobs and tasks; only they name these queries. They decide nothing.
 
 Facts and decisions are in stores of their own. ``reconciler.domain.tasks.tasks`` says which
 operation on a task is legal in which state.
@@ -30,7 +30,7 @@ from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import RowReader, reader_of
 
 Cleaning = tuple[Episode, Episode]
-"""An episode as it was read, and cleaned."""
+"""An episode as it was read, and the same episode cleaned."""
 
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
@@ -39,7 +39,7 @@ _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 class JobFilter:
     """A filter of jobs; a field that is None lets all pass.
 
-    ``after`` is the time and the id of the job that those asked for come after.
+    ``after`` is the time and the id of a job: only the jobs after it pass.
     """
 
     agent_id: str | None = None
@@ -53,10 +53,10 @@ class ReadSession:
     """The result of reading a session, as it is kept on its job.
 
     Attributes:
-        extractor: its name.
+        extractor: the extractor's name.
         proposals: the claims of all windows.
         summary: the session in a few sentences; "" if the extractor gives none.
-        left_out: how many claims were beyond the five that one turn may have.
+        left_out: the number of claims above the five that one turn may have.
         shown: for each window the ids of the facts that the extractor was shown, in order. The
             proposals name these ids.
     """
@@ -89,15 +89,15 @@ class SessionStore(Store):
         nothing.
 
         Args:
-            scope: the contact's.
-            session_id: which session.
+            scope: the contact.
+            session_id: the session's id.
             channel: for example "chat" or "phone".
-            episodes: at least one.
+            episodes: the episodes, at least one.
             at: the time now (UTC).
-            job_id: the new job; None for no job, so that a later one reads these turns.
+            job_id: the new job; None for no job, so that a later job reads these turns.
 
         Returns:
-            The number of turns that the job is to read; with 0 no job is made.
+            The number of turns for the job to read; with 0 no job is made.
 
         Raises:
             ErasedError: the session was erased, or its contact is being erased; nothing was kept.
@@ -129,53 +129,53 @@ class SessionStore(Store):
         return int(rows[0]["new_episodes"])
 
     def find_last_said(self, scope: Scope) -> datetime | None:
-        """When the contact's last session ended (UTC); None without a session."""
+        """Return the time when the contact's last session ended (UTC); None without a session."""
         return next((at for _, at in self.list_last_sessions(scope, 1)), None)
 
     def list_last_sessions(
         self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
-        """Last sessions with ids of this beginning, and the end of each, latest first."""
+        """List the last sessions with ids of this beginning, and the end of each, latest first."""
         rows = self.rows(
             "list_last_sessions", contact_key=scope.contact_key, beginning=beginning, limit=count
         )
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
-        """Turns of a session, in order."""
+        """List the turns of a session, in order."""
         rows = self.rows("list_session_episodes", session_key=scope.session_key(session_id))
         return EPISODES.all(rows)
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
-        """A session without its turns; None if there is none."""
+        """Find a session, without its turns; None if there is none."""
         return SESSIONS.first(self.rows("find_session", session_key=scope.session_key(session_id)))
 
     def clean_episodes(self, cleaned: Iterable[Cleaning]) -> None:
-        """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is."""
+        """Replace episodes by cleaned ones; an episode that has changed stays as it is."""
         given = _cleanings(cleaned)
         if given["episode_ids"]:
             self.rows("clean_episodes", **given)
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
-        """Contact's job of that id; None if there is none.
+        """Find the contact's job of that id; None if there is none.
 
         Raises:
-            DamagedRecordError: there is one, and it cannot be read.
+            DamagedRecordError: the job cannot be read.
         """
         return JOBS.first(self.rows("find_job", job_id=job_id, **asdict(scope)))
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
-        """Jobs that read these turns, each with its state, newest first."""
+        """Find the jobs that read these turns, each with its state, newest first."""
         rows = self.rows(
             "find_jobs_of_episodes", episode_ids=[episode.episode_id for episode in episodes]
         )
         return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
-        """Contact's job of that id.
+        """Return the contact's job of that id.
 
         Raises:
-            UnknownJobError: the contact has none of that id.
+            UnknownJobError: the contact has no job of that id.
         """
         check_identifier("job_id", job_id, UnknownJobError)
         if (job := self.find_job(scope, job_id)) is None:
@@ -185,10 +185,10 @@ class SessionStore(Store):
         return job
 
     def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
-        """A session: its summary, and the outcomes of its candidates.
+        """Return a session: its summary, and the outcomes of its candidates.
 
         Raises:
-            InvalidSessionError: none of that id was handed over.
+            InvalidSessionError: no session of that id was handed over.
         """
         check_identifier("session_id", session_id, InvalidSessionError)
         if (session := self.find_session(scope, session_id)) is None:
@@ -196,7 +196,7 @@ class SessionStore(Store):
         return session
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
-        """A tenant's jobs, newest first."""
+        """List a tenant's jobs, newest first."""
         after_at, after_id = wanted.after or (FAR_AHEAD, "")
         return JOBS.all(
             self.rows(
@@ -212,7 +212,7 @@ class SessionStore(Store):
         )
 
     def list_due_jobs(self, now: datetime) -> list[str]:
-        """Ids of at most 20 jobs that may be started now, longest due first."""
+        """List the ids of at most 20 jobs that may be started now, longest due first."""
         return [row["job_id"] for row in self.rows("list_due_jobs", now=now)]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
@@ -239,12 +239,12 @@ class SessionStore(Store):
         """Extend the lease of a job.
 
         Raises:
-            LeaseLostError: another worker has it by now.
+            LeaseLostError: another worker has the job by now.
         """
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """What a worker has read of a job's session; None if nothing.
+        """Return what a worker has read of a job's session; None if nothing.
 
         A damaged record counts as nothing, so that the session is read again.
         """
@@ -255,9 +255,10 @@ class SessionStore(Store):
     def keep_read(
         self, job_id: str, lease_id: str, read: ReadSession, cleaned: Iterable[Cleaning] = ()
     ) -> None:
-        """Keep what was read, so that a later attempt goes on with the same claims.
+        """Keep the result of reading, so that a later attempt continues with the same claims.
 
-        In the same transaction the turns lose what only the claims keep; see ``clean_episodes``.
+        In the same transaction the turns lose the data that only the claims keep; see
+        ``clean_episodes``.
 
         Raises:
             LeaseLostError: another worker has the job by now.
@@ -279,7 +280,7 @@ class SessionStore(Store):
         """Mark a job as done; its outcomes are written on it and added to its session's.
 
         Raises:
-            LeaseLostError: another worker has it by now.
+            LeaseLostError: another worker has the job by now.
         """
         self._run_leased("finish_job", job_id, lease_id, {"at": at, **asdict(outcomes)})
 
@@ -294,7 +295,7 @@ class SessionStore(Store):
         """Give a job back after an attempt that did not finish it; ``job.attempts`` is written.
 
         Raises:
-            LeaseLostError: another worker has it by now.
+            LeaseLostError: another worker has the job by now.
         """
         given = {
             "state": str(state),
@@ -309,7 +310,7 @@ class SessionStore(Store):
         return bool(self.rows("retry_job", job_id=job_id, **asdict(scope), at=at))
 
     def count_jobs(self) -> QueueReport:
-        """Numbers of jobs in the store, by state, with their attempts and outcomes."""
+        """Count the jobs in the store, by state, with their attempts and outcomes."""
         rows = dict(_COUNTS.all(self.rows("count_jobs")))
         unfinished = [
             row["oldest_at"]
@@ -333,7 +334,7 @@ class SessionStore(Store):
 
 
 def _cleanings(cleaned: Iterable[Cleaning]) -> dict[str, list[Any]]:
-    """Episodes that their cleaning changed, as a query takes them."""
+    """Return the episodes that their cleaning changed, as a query takes them."""
     changed = [(old, new) for old, new in cleaned if old != new]
     return {
         "episode_ids": [new.episode_id for _, new in changed],
@@ -372,27 +373,27 @@ _CAPTION_LENGTH = 80
 class TaskStore(Store):
     """Tasks in one graph.
 
-    A task's unique key has the form of a session's; the label tells them apart.
+    The unique keys of tasks and sessions have the same form; the label distinguishes them.
 
     Invariant: every write returns the task as the same transaction leaves it, so that a process
-    reads its own writes. Done subtasks and decisions are only added, so that no process loses
-    those of another.
+    reads its own writes. Done subtasks and decisions are only added, so no process loses those of
+    another process.
     """
 
     def upsert_task(
         self, scope: Scope, task_id: str, session_id: str, goal: str, at: datetime
     ) -> Task:
-        """The task of that id. A new one begins now; an existing one keeps its goal.
+        """Return the task of that id. A new task begins now; an existing one keeps its goal.
 
         Args:
             scope: the contact.
             task_id: its id.
             session_id: the session in which it begins.
-            goal: what the task is to achieve.
+            goal: the goal of the task.
             at: the time now (UTC).
 
         Raises:
-            ErasedError: the contact is being erased, or the session was; nothing was kept.
+            ErasedError: the contact is being erased, or the session was erased; nothing was kept.
         """
         try:
             return self._written(
@@ -415,17 +416,17 @@ class TaskStore(Store):
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:
-        """Task of that id; None if there is none.
+        """Find the task of that id; None if there is none.
 
         Raises:
-            DamagedRecordError: there is one, and it cannot be read.
+            DamagedRecordError: the task cannot be read.
         """
         return _first(scope, self.rows("find_task", task_key=scope.session_key(task_id)))
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
     ) -> list[Task]:
-        """Tasks of some contacts in these states, last changed first."""
+        """List tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
         rows = self.rows("list_tasks", **given, limit=limit)
@@ -450,12 +451,12 @@ class TaskStore(Store):
     def add_decisions(
         self, scope: Scope, task_id: str, decided: Sequence[str], at: datetime
     ) -> Task:
-        """Add decisions to the task, each once, behind its earlier ones, and return it.
+        """Add decisions to the task, each once, after its earlier ones, and return it.
 
         Args:
             scope: the contact.
             task_id: its id.
-            decided: at least one.
+            decided: the decisions, at least one.
             at: the time now (UTC).
 
         Raises:
@@ -499,7 +500,7 @@ class TaskStore(Store):
         )
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
-        """Ids of the task's sessions, in the order in which they began."""
+        """List the ids of the task's sessions, in the order in which they began."""
         rows = self.rows("list_task_sessions", task_key=scope.session_key(task_id))
         return [row["session_id"] for row in rows]
 

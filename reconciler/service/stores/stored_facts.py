@@ -1,7 +1,7 @@
-"""Stored facts: a contact's facts as they were read, each made a record at its first use.
+"""Stored facts: a contact's facts in columns; each becomes a record at its first use.
 
-A recall among ten thousand facts ranks them by a few numbers and by their words, and tells eight.
-Never here: a query.
+A recall ranks ten thousand facts by a few numbers and by their words, and returns eight. Never
+here: a query.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _FLAGS = ("is_single_valued", "is_known", "is_personal")
 
 
 class LazyFacts(Sequence[Fact]):
-    """Facts in an order, each looked at when it is asked for."""
+    """Facts in an order; each fact is made when it is needed."""
 
     def __getitem__(self, place: Any) -> Any:
-        """A fact, or those of a slice in a list."""
+        """Return a fact, or the facts of a slice in a list."""
         if isinstance(place, slice):
             return [self.at(each) for each in range(len(self))[place]]
         return self.at(place)
 
     @abstractmethod
     def at(self, place: int) -> Fact:
-        """Fact at a place."""
+        """Return the fact at a place."""
 
 
 class StoredFacts(LazyFacts):
-    """Facts of columns that are ``readable``; ``called`` is the contact's name, if it is there."""
+    """Facts of ``readable`` columns; ``called`` is the contact's name, if it has one."""
 
     def __init__(self, columns: Columns) -> None:
         self.called: tuple[str, ...] = tuple(filter(None, columns.get("contact_name", ())[:1]))
@@ -50,25 +50,25 @@ class StoredFacts(LazyFacts):
         return len(self._columns["fact_id"])
 
     def at(self, place: int) -> Fact:
-        """Fact at a place, made at its first use."""
+        """Return the fact at a place, made at its first use."""
         if place not in self._made:
             self._made[place] = self._fact(place)
         return self._made[place]
 
     def slot_at(self, place: int) -> Slot | None:
-        """Slot of the fact at a place."""
+        """Return the slot of the fact at a place."""
         if self._columns["subject"][place] is None:
             return None
         return Slot(**{name: self._columns[name][place] for name in SLOT_COLUMNS})
 
     @cached_property
     def numbers(self) -> Numbers:
-        """What ranks them, in their order."""
+        """Return the numbers that rank the facts, in their order."""
         return numbers_in(self._columns, self.at)
 
     @property
     def texts(self) -> Iterator[str]:
-        """Their search texts, in their order."""
+        """Return the facts' search texts, in their order."""
         names = ("text", "subject", "attribute", "tags")
         return map(search_text, *(self._columns[name] for name in names))
 
@@ -87,7 +87,7 @@ class RecalledFacts(LazyFacts):
         return len(self._facts)
 
     def at(self, place: int) -> Fact:
-        """Fact at a place."""
+        """Return the fact at a place."""
         fact, (*_, count, last) = self._facts[place], self._uses[place]
         if (fact.recall_count, fact.last_recalled_at) == (count, last):
             return fact
@@ -95,19 +95,19 @@ class RecalledFacts(LazyFacts):
 
 
 def facts_in(columns: Columns) -> StoredFacts:
-    """Facts in columns.
+    """Make the facts in columns.
 
     Raises:
-        ValueError: one cannot be read.
+        ValueError: a fact cannot be read.
     """
     return StoredFacts(_read(columns))
 
 
 def readable(rows: Sequence[Row]) -> Columns:
-    """Columns of the facts that can be read, with their values as records have them.
+    """Return the columns of the facts that can be read, with their values as records have them.
 
     A fact can be read if each of its values can. So whole columns are read, and single facts only
-    if that fails; the log names those that cannot be read.
+    if that fails; the log names the unreadable ones.
 
     Args:
         rows: one row of columns, or none.
@@ -122,10 +122,10 @@ def readable(rows: Sequence[Row]) -> Columns:
 
 
 def _read(columns: Columns) -> Columns:
-    """Values of facts and slots; what was not written has the default of the record.
+    """Read the values of facts and slots; a missing value gets the default of the record.
 
     Raises:
-        ValueError: one of them cannot be read.
+        ValueError: a value cannot be read.
     """
     read = values_in(columns, _kinds())
     flags = zip(*(read[name] for name in _FLAGS), strict=True)
@@ -138,10 +138,10 @@ def _read(columns: Columns) -> Columns:
 
 
 def values_in(columns: Columns, names: Iterable[str]) -> Columns:
-    """Values of some columns; what was not written has the default of the record.
+    """Read the values of some columns; a missing value gets the default of the record.
 
     Raises:
-        ValueError: one of them cannot be read.
+        ValueError: a value cannot be read.
     """
     read: Columns = {}
     for name in names:
@@ -155,7 +155,7 @@ def values_in(columns: Columns, names: Iterable[str]) -> Columns:
 
 @cache
 def _kinds() -> dict[str, tuple[Any, Any]]:
-    """Each column with the type of its values, and what stands for one that was not written."""
+    """Return each column with the type of its values, and the default of a missing value."""
     facts, slots = get_type_hints(Fact), get_type_hints(Slot)
     kinds: dict[str, tuple[Any, Any]] = {name: (slots[name] | None, None) for name in SLOT_COLUMNS}
     for field in fields(Fact):
@@ -169,5 +169,5 @@ def _kinds() -> dict[str, tuple[Any, Any]]:
 
 @cache
 def _own_columns() -> tuple[str, ...]:
-    """Columns that are not of a slot."""
+    """Return the columns that do not belong to a slot."""
     return tuple(name for name in _kinds() if name not in SLOT_COLUMNS)

@@ -1,11 +1,10 @@
 """The door of an agent that works in a loop: memory for one task, operation by operation.
 
-Working memory, the task's record and candidates for facts have different calls, each legal in the
-states that ``reconciler.domain.tasks.tasks`` gives it. Extraction proposes, the write gate
-disposes, and only ``commit`` writes a fact, of what the gate admitted.
-Evidence is read back from the store by its id: a caller's copy of it proves nothing.
-A call here never leads to one that answers for a person: a held note waits for a person's yes,
-and so does every procedure.
+Working memory, the task's record and candidates for facts have different calls.
+``reconciler.domain.tasks.tasks`` gives the states in which each call is legal. Extraction proposes,
+the write gate disposes, and only ``commit`` writes a fact that the gate admitted. Evidence is read
+back from the store by its id: a caller's copy proves nothing. No call here can answer for a person:
+a held note waits for a person's yes, and so does every procedure.
 """
 
 from __future__ import annotations
@@ -74,11 +73,11 @@ TASK_DOOR = "task"
 _QUERY_LENGTH_MAX = 20_000
 _FACT_COUNT_MAX = 1_000_000
 _SURE = 0.95
-"""The confidence of a task's outcome, which is made of the task's own record."""
+"""The confidence of a task's outcome, which is made from the task's own record."""
 
 
 class Proposed(NamedTuple):
-    """A candidate, and how the write gate disposed of it; nothing is remembered yet."""
+    """A candidate with the gate's disposal; nothing is remembered yet."""
 
     candidate: Candidate
     decision: Decision
@@ -101,7 +100,7 @@ class MemoryContext:
         scope: the contact.
         task_id: the task's id.
         session_id: the session that its episodes are stored in; a resumed task may use another.
-        goal: what a new task is to achieve; an existing one keeps its own.
+        goal: the goal of a new task; an existing one keeps its own.
         gate: judges every candidate.
         cleaner: removes personal data and secrets from the task's own texts.
         recall: reads facts about the contact.
@@ -171,16 +170,16 @@ class MemoryContext:
 
     @property
     def state(self) -> TaskState:
-        """The task's state in this process."""
+        """Return the task's state in this process."""
         return self._run.state
 
     @property
     def task_memory(self) -> TaskMemory:
-        """The stored state of the task."""
+        """Return the stored state of the task."""
         return self._task_memory
 
     def deciding(self) -> None:
-        """The agent thinks about its next step: working memory only.
+        """Start the agent's next step of thinking: working memory only.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such step, or another process ended the
@@ -189,43 +188,43 @@ class MemoryContext:
         self._run.go(Step.DECIDING)
 
     def tool_returned(self) -> None:
-        """A tool that the agent called has returned."""
+        """Record that a tool that the agent called has returned."""
         self._run.go(Step.TOOL_RETURNED)
 
     def observed(self) -> None:
-        """Something came in without a tool call, for example the contact's message.
+        """Record an input without a tool call, for example the contact's message.
 
         It is legal at the start: facts need evidence, and this is evidence.
         """
         self._run.go(Step.OBSERVED)
 
     def succeed(self) -> None:
-        """The task has ended and achieved its goal; the agent's hypotheses are forgotten.
+        """End a task that achieved its goal; the agent's hypotheses are forgotten.
 
-        Its outcome is proposed to the gate, with the task's episodes as evidence, and remembered
-        if the gate admits it. ``fail`` does the same.
+        The outcome is proposed to the gate, with the task's episodes as evidence, and remembered if
+        the gate admits it. ``fail`` does the same.
         """
         self._run.go(Step.SUCCEED)
         self._keep_outcome()
 
     def fail(self) -> None:
-        """The task has ended and missed its goal; the agent's hypotheses are forgotten."""
+        """End a task that missed its goal; the agent's hypotheses are forgotten."""
         self._run.go(Step.FAIL)
         self._keep_outcome()
 
     def interrupt(self) -> None:
-        """The task stops here, and may be resumed; the agent's hypotheses are forgotten."""
+        """Stop the task here; it may be resumed. The agent's hypotheses are forgotten."""
         self._run.go(Step.INTERRUPT)
 
     def resume(self) -> Task:
-        """See ``TaskMemory.resume``."""
+        """Resume the task; see ``TaskMemory.resume``."""
         return self._task_memory.resume()
 
     # Reads
 
     @property
     def working(self) -> WorkingMemory:
-        """The agent's working memory; a new one after every interruption.
+        """Return the agent's working memory; a new one after every interruption.
 
         Raises:
             IllegalMemoryOperationError: the agent is not in its loop.
@@ -236,15 +235,15 @@ class MemoryContext:
     def recall(
         self, query: str, *, budget_tokens: int, category: AnyCategory | None = None
     ) -> list[RankedFact]:
-        """The known facts that fit a query and the budget, best first; also put in working memory.
+        """Recall the known facts that fit a query and the budget, best first, into working memory.
 
         Standing constraints are counted first and come last. The first other fact that does not
         fit the budget ends the list.
 
         Args:
-            query: what to look for, in words; "" for the newest.
-            budget_tokens: bounds the lines that ``as_prompt`` makes of them; 1 or more. A token is
-                about four characters.
+            query: the query, in words; "" for the newest facts.
+            budget_tokens: bounds the lines that ``as_prompt`` makes from the facts; 1 or more. A
+                token is about four characters.
             category: only facts of this kind, such as ``outcome``; None for any.
 
         Raises:
@@ -264,18 +263,18 @@ class MemoryContext:
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts that mention a person or a thing by name; see ``ContactMemory.recall_about``.
+        """Recall known facts that mention a person or a thing by name.
 
-        It finds facts of the task's contact only. It is safe for a name from any source, because it
-        only reads.
+        See ``ContactMemory.recall_about``; here only facts of the task's contact are found. A name
+        from any source is safe, because the call only reads.
 
         Args:
             entity: the name as people write it.
-            budget_tokens: as ``recall``.
+            budget_tokens: see ``recall``.
             limit: at most this many; None for as many as fit.
 
         Raises:
-            IllegalMemoryOperationError: nothing came in that could mention it.
+            IllegalMemoryOperationError: no input has come that could mention the name.
             InvalidRequestError: the name, the budget or the limit cannot be used.
         """
         self._run.check(Operation.RECALL_ABOUT)
@@ -288,10 +287,10 @@ class MemoryContext:
         return self._known(hits[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
-        """The agent's procedures that operators approved, those that fit the goal best first.
+        """Return the agent's procedures that operators approved, in the order of fit to the goal.
 
-        They may have been learned with any contact. A procedure that says something about its
-        contact is offered for no other.
+        They may come from any contact. A procedure that says something about its contact is used
+        for no other contact.
 
         Raises:
             IllegalMemoryOperationError: the task has begun already.
@@ -301,7 +300,7 @@ class MemoryContext:
         return self._procedures.fitting(self._scope, self._run.working.task.goal)
 
     def episodes(self) -> list[Episode]:
-        """All episodes of this task, over all its sessions, in order.
+        """Return all episodes of this task, over all its sessions, in order.
 
         Raises:
             IllegalMemoryOperationError: the task has not ended.
@@ -317,12 +316,12 @@ class MemoryContext:
         An episode is evidence and makes no fact by itself. Recalled facts in the text are cut out.
 
         Args:
-            turn: who says what; without a date it is said now. A message with ``role`` and
-                ``content`` also works, if it makes one turn.
+            turn: the speaker and the words; without a date it is said now. A message with ``role``
+                and ``content`` also works, if it makes one turn.
 
         Raises:
-            IllegalMemoryOperationError: nothing came in.
-            InvalidSessionError: it says nothing of its own, or has not been said yet.
+            IllegalMemoryOperationError: no input has come.
+            InvalidSessionError: the turn has no words of its own, or is in the future.
         """
         self._run.check(Operation.LOG_EPISODE)
         turn = _one_turn(turn)
@@ -381,15 +380,15 @@ class MemoryContext:
     def propose_procedure(
         self, name: str, steps: Sequence[str], episodes: Sequence[Episode]
     ) -> Decision:
-        """Propose a procedure; it applies after an operator's yes.
+        """Propose a procedure; it is valid only after an operator's yes.
 
         An approved procedure replaces its earlier version; the same steps make no new version. The
         agent's own turns are no evidence, and are left out.
 
         Args:
-            name: what is done, in a few words.
-            steps: how, in order; at least one.
-            episodes: the evidence that it works; only their ids count.
+            name: the name of the work, in a few words.
+            steps: the steps, in order; at least one.
+            episodes: the evidence that the procedure works; only their ids count.
 
         Raises:
             IllegalMemoryOperationError: the task has not succeeded.
@@ -411,19 +410,19 @@ class MemoryContext:
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
-        """Propose a lesson of a failure; it waits for a person's yes.
+        """Propose a lesson from a failure; it waits for a person's yes.
 
         The gate refuses it without cited words that a person or a tool really said.
 
         Args:
-            text: what went wrong, in a sentence.
-            cited: the words that show it; they must stand in the stored episode of that id.
+            text: the fault, in a sentence.
+            cited: the words that show the fault; the stored episode of that id must contain them.
 
         Raises:
             IllegalMemoryOperationError: the task has not failed.
             InvalidNoteError: the text or the words cannot be used.
-            InvalidRequestError: an episode is not kept in this task, or ``cited`` has
-                something else than ``Cited``.
+            InvalidRequestError: an episode is not kept in this task, or ``cited`` has other values
+                than ``Cited``.
         """
         self._run.check(Operation.PROPOSE_REFLECTION)
         cited = list_of(Cited, "cited", cited)
@@ -436,15 +435,15 @@ class MemoryContext:
         return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
 
     def commit(self, candidate: Candidate, decision: Decision) -> Decision:
-        """Write the fact that the gate admitted; only once, however often it is called.
+        """Write the fact that the gate admitted; only once, even if it is called again.
 
         Args:
             candidate: the proposed candidate.
             decision: the gate's decision about it.
 
         Raises:
-            IllegalMemoryOperationError: the task has not ended, the decision is about another one,
-                or the gate did not admit it.
+            IllegalMemoryOperationError: the task has not ended, the decision is about another
+                candidate, or the gate did not admit it.
             UnknownDecisionError: there is no such decision about the task's contact.
             InvalidRequestError: the proposal was withdrawn.
             EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
@@ -500,7 +499,7 @@ class MemoryContext:
     def _keep_outcome(self) -> None:
         """Propose the outcome of an ended task, once, and write the decision's id on the task.
 
-        Without a turn from outside there is no evidence for it, and nothing is proposed.
+        Without a turn from outside there is no evidence for the outcome, and it is not proposed.
         """
         task = self._run.working.task
         is_over = task.state.is_terminal and task.outcome_id is None
@@ -525,20 +524,20 @@ class MemoryContext:
         self._run.keep(self._run.store.set_outcome, made.decision_id)
 
     def _known(self, hits: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
-        """The facts that fit the budget; they are put in working memory, and counted."""
+        """Return the facts that fit the budget; they are put in working memory, and counted."""
         fitting = within_budget(hits, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting
 
     def _last_turns(self) -> deque[Episode]:
-        """The last logged turns: the next one may answer a question in them."""
+        """Return the last logged turns: the next turn may answer a question in them."""
         if self._recent is None:
             self._recent = deque(self._episodes_of(self._run.session_id), ANSWERED_WITHIN)
         return self._recent
 
     def _next_position(self) -> int:
-        """The next turn's position in its session, which is linked to the task first."""
+        """Return the next turn's position in its session, which is linked to the task first."""
         if self._position is None:
             run = self._run
             run.store.link_session(run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock())
@@ -546,7 +545,7 @@ class MemoryContext:
         return self._position
 
     def _kept(self, handed: Iterable[Episode]) -> dict[str, Episode]:
-        """The task's own episodes of these ids, by id, in the order of its record."""
+        """Return the task's own episodes of these ids, by id, in the order of its record."""
         named = [episode.episode_id for episode in list_of(Episode, "episodes", handed)]
         for episode_id in named:
             check_identifier("episode_id", episode_id, InvalidRequestError)
@@ -570,14 +569,14 @@ class MemoryContext:
         return self._sessions.list_episodes(self._scope, session_id)
 
     def _cleaned(self, text: str) -> str:
-        """A text of the task without personal data and secrets, because no gate judges it."""
+        """Clean a text of the task of personal data and secrets, because no gate judges it."""
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
 
 
 def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
-    """The turn, or the single turn of a message.
+    """Return the turn, or the single turn of a message.
 
     Raises:
         InvalidSessionError: the message makes no turn, or several.
@@ -594,7 +593,7 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
 def _evidence(
     scope: Scope, cited: Iterable[tuple[Episode, tuple[str, ...]]]
 ) -> tuple[Evidence, ...]:
-    """The episodes that can be evidence, each once, with all its cited words."""
+    """Return the episodes that can be evidence, each once, with all its cited words."""
     spans: dict[str, tuple[str, ...]] = {}
     episodes: dict[str, Episode] = {}
     for episode, words in cited:

@@ -1,8 +1,8 @@
-"""A task's memory: what is durable of it, and one process's run of it, state by state.
+"""A task's memory: its stored state, and one process's run of it, state by state.
 
-``reconciler.domain.tasks.tasks`` says what may happen in which state; here it is held to, and
-what the task's store keeps follows every step. Nothing that could become a fact passes here.
-``Procedures`` reads an agent's procedures over all of its contacts, what fits a task first.
+``reconciler.domain.tasks.tasks`` says which operation is legal in which state. This module enforces
+that, and stores every step. Nothing that could become a fact is here. ``Procedures`` reads an
+agent's procedures over all of its contacts, the best fit for a task first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TaskRun:
 
     @property
     def state(self) -> TaskState:
-        """The task's state in this process."""
+        """Return the task's state in this process."""
         return self.working.task.state
 
     def open(self, goal: str | None) -> None:
@@ -88,12 +88,12 @@ class TaskRun:
         """Check that the state allows an operation.
 
         Raises:
-            IllegalMemoryOperationError: it does not.
+            IllegalMemoryOperationError: the state does not allow it.
         """
         check(self.state, operation)
 
     def go(self, step: Step) -> Task:
-        """Take a step, here and in the store; leaving the loop empties working memory.
+        """Take a step, in this process and in the store; leaving the loop empties working memory.
 
         Raises:
             IllegalMemoryOperationError: there is no such step, or another process ended the task.
@@ -115,19 +115,19 @@ class TaskRun:
         return stored
 
     def keep(self, write: Callable[..., Task], words: object) -> Task:
-        """Write to the task in the store, and take the result over, except its state."""
+        """Write to the task in the store, and take over the result, except its state."""
         return self.take_over(write(self.scope, self.task_id, words, self.clock()))
 
     def take_over(self, stored: Task) -> Task:
-        """Take the task over as it is stored, except its state."""
+        """Take over the task as it is stored, except its state."""
         self.working.task = replace(stored, state=self.state)
         return self.working.task
 
     def found(self) -> Task:
-        """The task as it is stored.
+        """Return the task as it is stored.
 
         Raises:
-            UnknownTaskError: it was erased.
+            UnknownTaskError: the task was erased.
         """
         task = self.store.find_task(self.scope, self.task_id)
         if task is None:
@@ -140,8 +140,8 @@ class TaskRun:
 class TaskMemory:
     """The stored state of the task; every call returns it as it was just written.
 
-    Done subtasks and decisions are only added, so that two processes on one task lose nothing of
-    each other's.
+    Done subtasks and decisions are only added, so two processes on one task never lose each other's
+    work.
     """
 
     def __init__(self, run: TaskRun, clean: Callable[[str], str]) -> None:
@@ -162,7 +162,7 @@ class TaskMemory:
         """Mark a subtask as done, and return the task; repeating it changes nothing.
 
         Args:
-            subtask_id: an id of the caller's; stored without personal data and secrets.
+            subtask_id: the caller's id for it; stored without personal data and secrets.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
@@ -190,10 +190,10 @@ class TaskMemory:
         """Add the agent's decisions to the task, and return it.
 
         Done subtasks and the blocker are stored already. Observations and hypotheses are not
-        stored: they are no progress.
+        stored, because they are not progress.
 
         Args:
-            decided: a sentence each; a stored one is not added again.
+            decided: one sentence for each decision; a stored decision is not added again.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
@@ -216,7 +216,7 @@ class TaskMemory:
         """Resume an interrupted task at its start; done subtasks stay done.
 
         Raises:
-            IllegalMemoryOperationError: it was not interrupted.
+            IllegalMemoryOperationError: the task was not interrupted.
         """
         return self._run.go(Step.RESUME)
 
@@ -226,9 +226,9 @@ class Procedures:
     """An agent's procedures that operators approved, from all contacts.
 
     Attributes:
-        fact_store: where facts are kept.
-        embedder: compares what a procedure is for with a goal; its ``dimension`` 0 leaves it to
-            the words.
+        fact_store: the store of facts.
+        embedder: compares the purpose of a procedure with a goal; with ``dimension`` 0 only words
+            are compared.
         clock: the time now, UTC-aware.
     """
 
@@ -237,13 +237,14 @@ class Procedures:
     clock: Callable[[], datetime]
 
     def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
-        """The agent's procedures that fit the goal, what fits best first, then by name.
+        """Return the agent's procedures that fit the goal, best first, then by name.
 
-        What was learned with another contact, and says anything about that one, is left out.
+        A procedure that says something about another contact, with whom it was learned, is left
+        out.
 
         Args:
-            scope: the agent, and for whom it works.
-            goal: what is to be achieved.
+            scope: the agent and its contact.
+            goal: the goal.
 
         Raises:
             EmbeddingError: the model failed.

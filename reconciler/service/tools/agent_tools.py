@@ -1,8 +1,8 @@
-"""An agent's tools: what its model calls in the middle of a conversation, bound to one contact.
+"""An agent's tools: the calls of its model in a conversation, bound to one contact.
 
 The builder of the agent chooses the contact, the conversation, and whether the agent may recall; no
 argument of a model can. A model's mistakes, and a memory that is unavailable, come back as words
-that the model can act on. No path leads from here to an answer for a person.
+that the model can act on. No call here can give an answer for a person.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _LISTS = ("replaces", "ends", "both_hold")
 _RELATIONS = (*_LISTS, "repeats")
 _COMPLAINT_LENGTH_MAX = 600
 _COUNTED = re.compile(r"[A-Za-z_:-]{0,16}\d{0,4}")
-"""A call's id that only counts: it returns in the next answer of the same server."""
+"""A call's id that is only a counter: the same server uses it again in its next answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -91,20 +91,19 @@ class AgentTools:
                   "is_error": reply.is_error}
 
     Args:
-        tools: what a model is told of each, by name.
-        live_door: what every note goes through.
-        relating: takes how facts relate, and keeps that it could not be meant.
-        records: reads what a note answered, and what else the contact is to be asked.
-        siblings_of: gives the live facts that answer what a note answers.
-        may_be: gives the subjects of several known people of whom a subject means one.
-        recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
-            agent may not recall.
-        briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
-        check: says whether an act may rest on facts, as ``ContactMemory.check`` does; None if the
+        tools: the description of each tool for a model, by name.
+        live_door: the door for every note.
+        relating: records relations of facts, and refused relations.
+        records: reads the questions that a note answered, and the other questions to the contact.
+        siblings_of: returns the live facts that answer the same question as a note.
+        may_be: returns the subjects of the known people that a subject may mean.
+        recall: recalls facts, like ``ContactMemory.recall``; None if the agent may not recall.
+        briefing: makes a briefing, like ``ContactMemory.briefing``.
+        check: says whether an act may rest on facts, like ``ContactMemory.check``; None if the
             agent has no tool for it.
-        digest: a keyed digest, as ``ContactMemory.digest`` makes.
-        scope: the contact's; nothing that a model sends can choose another.
-        session_id: the conversation of the agent; None files all of its notes in one session.
+        digest: a keyed digest, like ``ContactMemory.digest``.
+        scope: the contact; a model cannot choose another one.
+        session_id: the conversation of the agent; with None all of its notes get one session.
         budget_tokens: the size of a recall, at about four characters a token.
         trusted_tools: the builder's own systems, by name, that are trusted.
         colleague: the person of the builder's organisation in the conversation.
@@ -173,13 +172,13 @@ class AgentTools:
 
     @property
     def scope(self) -> Scope:
-        """Tenant, agent and contact that every call is bound to."""
+        """Return tenant, agent and contact that every call is bound to."""
         return self._scope
 
     def definitions(
         self, style: Style = "anthropic", *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """The definitions of the tools for a model.
+        """Return the definitions of the tools for a model.
 
         Args:
             style: the API: ``anthropic``, ``openai`` (Chat Completions), ``openai-responses``,
@@ -205,8 +204,8 @@ class AgentTools:
     ) -> ToolReply:
         """Answer a model's tool call. A mistake of the model never raises.
 
-        If the memory failed, ``error`` and the log say what went wrong; the text only says if the
-        model should call again.
+        If the memory failed, ``error`` and the log name the cause; the text only says if the model
+        should call again.
 
         If a call is repeated with the same ids and arguments, for example in a replay from a
         checkpoint, it returns the first decision and writes nothing. Without ids each call is a new
@@ -215,8 +214,8 @@ class AgentTools:
         Args:
             name: the tool, as the model named it.
             arguments: the arguments from the model: an object, or JSON as OpenAI sends it.
-            call_id: the id of the call. An id that only counts, such as ``call_0``, also needs
-                ``message_id``: some servers count from zero in every answer.
+            call_id: the id of the call. An id that is only a counter, such as ``call_0``, also
+                needs ``message_id``: some servers count from zero in every answer.
             message_id: the id of the message that made the call, unique in the conversation.
         """
         tool = self._tools.get(name) if isinstance(name, str) else None
@@ -236,7 +235,7 @@ class AgentTools:
     def _key_of(
         self, name: str, given: Mapping[str, Any], call_id: str | None, message_id: str | None
     ) -> str | None:
-        """Idempotency key of a call that has an identity; None for a call without one."""
+        """Return the idempotency key of a call with an identity; None for any other call."""
         if not call_id or (message_id is None and _COUNTED.fullmatch(call_id)):
             return None
         told = [self._session_id, message_id, call_id, name, given]
@@ -281,7 +280,7 @@ class AgentTools:
         return reply
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with the door's name of the source, and the place where it was said."""
+        """Return the arguments with the door's name of the source, and the place of the words."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
@@ -334,7 +333,7 @@ class AgentTools:
         write: Callable[[str, Callable[[], datetime]], Decision],
         key: str | None,
     ) -> Decision:
-        """Decision; its key and the time of its first call are kept until its fate is known."""
+        """Return the decision; keep its key and first time until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             first = self._unsettled.pop(said, None)
@@ -347,7 +346,7 @@ class AgentTools:
             raise
 
     def _with_ids(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Arguments with facts' ids in place of handles.
+        """Return the arguments with facts' ids in place of handles.
 
         Raises:
             InvalidRequestError: a handle was not shown in this conversation.
@@ -388,9 +387,9 @@ class AgentTools:
         return ToolReply(text=checked.as_prompt(self._shown.show(checked.fact_ids)))
 
     def _tell(self, recalled: Recalled) -> set[str]:
-        """Remember which facts that no budget cuts are told; return those that were told before.
+        """Remember the facts that no budget cuts; return those that were shown before.
 
-        Without a session it may be another conversation, which was told nothing.
+        Without a session this may be another conversation, in which no fact was shown.
         """
         if self._session_id == _AGENTS_SESSION:
             return set()
@@ -398,7 +397,7 @@ class AgentTools:
         return self._shown.tell(safe, self._door.now())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
-        """The found facts with handles, within the budget."""
+        """Return the found facts with handles, within the budget."""
         handles = self._shown.show(shown_ids(recalled))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
@@ -421,7 +420,7 @@ _NOTHING_DONE = {
 
 
 def _told_of(name: str, error: ReconcilerError) -> str:
-    """A reply about a failure that the model did not cause, without path, address or cause."""
+    """Make the reply about a failure of the memory, without path, address or cause."""
     done = "Nothing was recalled" if name == RECALL_CONTACT else "Not confirmed as stored"
     is_closed = isinstance(error, EmbedderClosedError)
     if error.retryable or (isinstance(error, EmbeddingError) and not is_closed):
@@ -454,7 +453,7 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
     """Read the times in the arguments.
 
     Raises:
-        InvalidRequestError: one is none.
+        InvalidRequestError: a text is not a time.
     """
     return given | {name: _time(name, given[name]) for name in _TIMES if name in given}
 
@@ -462,13 +461,12 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
 def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Read the times in the arguments; today's date as a start is ignored.
 
-    The day began before all other notes of today, so the note would count as older than they are.
+    The day began before all other notes of today, so the note would count as older than those.
     Today's date as an end is ignored, too: facts end now.
 
     Args:
         given: the arguments.
-        now: when the call was first made (UTC). If the call is repeated after midnight, it still
-            means that day.
+        now: the time of the first call (UTC). A repeated call after midnight still means that day.
     """
     read = _with_times(given)
     is_end = given.get("ends") or given.get("ended")
@@ -491,7 +489,7 @@ def _time(name: str, given: str) -> datetime:
     """Read a time that a model wrote; without an offset it is in UTC.
 
     Raises:
-        InvalidRequestError: it is none.
+        InvalidRequestError: the text is not a time.
     """
     try:
         at = datetime.fromisoformat(given.strip())

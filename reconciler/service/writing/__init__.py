@@ -1,1 +1,1 @@
-"""The way of a write: doors, gate, reconciler, ledger; import and answers go the same way."""
+"""The steps of a write: doors, gate, reconciler, ledger; also of imports and answers."""

@@ -1,8 +1,8 @@
-"""Asking the arbiter: within a budget, not while it is unreachable, and no question twice.
+"""Asking the arbiter: within a budget, only if it is reachable, and each question once.
 
 Here: whether the arbiter is asked about a note, the cost, and whether its answer may be used. Never
-here: the protocol of an arbiter, or the decision about the note; without a judgement the rule
-alone decides. Budget and breaker are ours: pybreaker, circuitbreaker, purgatory, limits and
+here: the protocol of an arbiter, or the decision about the note; without a judgement the rule alone
+decides. Budget and breaker are our own code: pybreaker, circuitbreaker, purgatory, limits and
 pyrate-limiter lock, block or keep the time in ways that threads cannot share or tests cannot set.
 """
 
@@ -47,13 +47,13 @@ class Opinion:
     Invariant: exactly one of ``judgement`` and ``error`` is None.
 
     Attributes:
-        judgement: the checked answer, to be used; an ADD has no target, unless it is unsure.
-        error: the reason for which no answer can be used, in words.
-        answer: the answer, used or not; None without one.
+        judgement: the checked, usable answer; an ADD has no target, unless it is unsure.
+        error: the reason why no answer can be used, in words.
+        answer: the answer, used or not; None without an answer.
         milliseconds: how long it took, 0 or more.
         cost_usd: the cost in US dollars; 0 if nothing was asked, None if it is not known.
         is_cached: the same question was answered before, and the answer was used again.
-        by: who answered, or was to be asked.
+        by: the arbiter that answered, or would have been asked.
     """
 
     judgement: Judgement | None = None
@@ -66,7 +66,7 @@ class Opinion:
 
     @property
     def reasoning(self) -> str | None:
-        """Arbiter's reasoning, even if its answer was not used."""
+        """Return the arbiter's reasoning, even if its answer was not used."""
         return self.answer.reasoning if self.answer else None
 
 
@@ -80,9 +80,9 @@ class Arbitration:
         arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
-        is_free: whether a call costs nothing, so that no budget bounds it.
-        first: a judge that costs nothing, asked first: the arbiter is not asked where it is sure
-            that the note touches none of the facts.
+        is_free: whether a call costs nothing, so that no budget is needed.
+        first: a free judge, which is asked first. If it is sure that the note touches none of the
+            facts, the arbiter is not asked.
     """
 
     arbiter: Arbiter
@@ -108,7 +108,7 @@ class Arbitration:
     def is_open_to(self, verdict: Verdict) -> bool:
         """True if the arbiter is asked, because it may overrule this verdict of the rule.
 
-        What the rule ends by itself it ends surely; the free judge, a small one, has no say there.
+        An end by the rule itself is sure; the small free judge is not asked about it.
         """
         return verdict.can_be_arbitrated and not (self.is_free and verdict.is_replacement)
 
@@ -117,7 +117,7 @@ class Arbitration:
         self._is_closed.set()
 
     def warm_up(self) -> None:
-        """Have a free judge read a note that is not kept, so that the first one need not wait."""
+        """Make a free judge read a note that is not kept, so that a real note need not wait."""
         judge = self.arbiter if self.is_free else self.first
         if judge is None:
             return
@@ -137,12 +137,12 @@ class Arbitration:
     def ask(
         self, note: Note, neighbours: Sequence[Neighbour], *, is_patient: bool = False
     ) -> Opinion:
-        """Arbiter's judgement on a note, or the reason why there is none.
+        """Ask the arbiter about a note; return its judgement, or the reason why there is none.
 
         Args:
-            note: what to remember.
+            note: the note to remember.
             neighbours: the facts near to it, nearest first, 1 to 5 of them.
-            is_patient: whether to wait, at most a minute at a time, while the budget of a minute is
+            is_patient: whether to wait, at most a minute at a time, if the budget of a minute is
                 used up. The call never waits for the budget of a day or an unreachable arbiter.
         """
         started = self.clock()
@@ -162,7 +162,7 @@ class Arbitration:
         return replace(opinion, milliseconds=took, by=opinion.by or self.name)
 
     def _spared(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion | None:
-        """Answer of the first judge, if the arbiter need not be asked."""
+        """Return the answer of the first judge, if the arbiter need not be asked."""
         if self.first is None:
             return None
         try:
@@ -181,7 +181,7 @@ class Arbitration:
         return Opinion(judgement=answer, cost_usd=0.0, is_cached=True, answer=answer)
 
     def _turned_away(self) -> Opinion | None:
-        """The reason not to ask now; None if the question may be asked, and it is counted."""
+        """Return the reason not to ask now; None if the question may be asked, and is counted."""
         with self._lock:
             now = self.clock()
             obstacle = self._breaker.obstacle(now)
@@ -195,7 +195,7 @@ class Arbitration:
         return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
 
     def _wait_seconds(self) -> float:
-        """The seconds until the budget of a minute has room; 0 if it has, or waiting is no use."""
+        """Return the seconds until the minute's budget has room; 0 if waiting is useless."""
         with self._lock:
             now = self.clock()
             return 0.0 if self._breaker.obstacle(now) else self._budget.wait_seconds(now)
@@ -231,7 +231,7 @@ class Arbitration:
             self._breaker.succeed()
 
     def _fault(self, answer: Judgement, neighbour_count: int) -> str | None:
-        """Reason for which the answer may not be used, or None."""
+        """Return the reason why the answer may not be used, or None."""
         try:
             check_judgement(answer, neighbour_count)
         except ArbiterAnswerError as error:
@@ -256,7 +256,7 @@ class _Budget:
         self._asked_at: deque[float] = deque()
 
     def obstacle(self, now: float) -> str | None:
-        """Bound that is reached, or None."""
+        """Return the reached bound, or None."""
         while self._asked_at and now - self._asked_at[0] >= DAY_SECONDS:
             self._asked_at.popleft()
         for count_max, seconds, unit in self._bounds:
@@ -265,7 +265,7 @@ class _Budget:
         return None
 
     def wait_seconds(self, now: float) -> float:
-        """The seconds until a minute's bound has room; 0 if it has, or another one is reached."""
+        """Return the seconds until a minute's bound has room; 0 if waiting is useless."""
         (count_max, seconds, _), (day_max, day_seconds, _) = self._bounds
         if not count_max or self._is_spent(day_max, day_seconds, now):
             return 0.0
@@ -286,9 +286,9 @@ class _Budget:
 class _Breaker:
     """A circuit breaker: counts the arbiter's failures in a row; not for two threads at a time.
 
-    Closed while failures are few. When open, no question is asked. After some time it lets one
-    question through; the others wait as long again for its result. So a question without an answer
-    does not block the others for ever.
+    The circuit is closed while failures are few. When it is open, no question is asked. After some
+    time it lets one question through, and the others wait for its result, at most as long again. So
+    a question without an answer never blocks the others for ever.
     """
 
     def __init__(self, policy: ArbitrationPolicy) -> None:
@@ -298,7 +298,7 @@ class _Breaker:
         self._open_until = -math.inf
 
     def obstacle(self, now: float) -> str | None:
-        """The reason not to ask while it is open; else None."""
+        """Return the reason not to ask while the circuit is open; else None."""
         if now >= self._open_until:
             return None
         seconds = math.ceil(self._open_until - now)
@@ -310,23 +310,23 @@ class _Breaker:
             self._open_until = now + self._reset_seconds
 
     def succeed(self) -> None:
-        """Arbiter answered: close the circuit."""
+        """Close the circuit: the arbiter answered."""
         self._failures = 0
         self._open_until = -math.inf
 
     def fail(self, now: float) -> None:
-        """Arbiter failed: open the circuit if it failed too often."""
+        """Count a failure of the arbiter; open the circuit if it failed too often."""
         self._failures += 1
         if self._failures >= self._failures_max:
             self._open_until = now + self._reset_seconds
 
 
 def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
-    """Key of a question: a digest of the arbiter's name and of all that it judges by.
+    """Make the key of a question: a digest of the arbiter's name and of all its input.
 
     Equal questions have equal answers. The tenant is part of the key, so that a quick answer never
-    tells one tenant what another asked; agent and contact are not. It is a digest, so that no text
-    is kept longer than its answer.
+    shows one tenant another tenant's question; agent and contact are not. The key is a digest, so
+    that no text is kept longer than its answer.
     """
     asked = (
         name,

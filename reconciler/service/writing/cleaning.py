@@ -1,7 +1,7 @@
 """The cleaner: removes personal data and secrets from words before they are kept. Writes nothing.
 
-``reconciler.domain.gate.cleaning`` and the policy say what is taken out; here they meet the finders
-and the key of this memory.
+``reconciler.domain.gate.cleaning`` and the policy say which data is removed; this module joins them
+with the finders and the key of this memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Cleaner:
         secret_finder: finds secrets and account numbers alone, in a fraction of the time.
         ids: checks ids.
         token_of: the token in place of a sensitive value.
-        gate_policy: the data to take out, by domain; the agent chooses the domain.
+        gate_policy: the data to remove, by domain; the agent chooses the domain.
     """
 
     finder: SensitiveDataFinder
@@ -41,27 +41,28 @@ class Cleaner:
     gate_policy: GatePolicy
 
     def policy_of(self, scope: Scope) -> GatePolicy:
-        """Policy that holds for the agent of this scope."""
+        """Return the policy for the agent of this scope."""
         return self.gate_policy.of_agent(scope.agent_id)
 
     def clean(self, candidate: Candidate) -> Cleaned:
-        """A candidate without the forbidden data, and the findings in it."""
+        """Return a candidate without the forbidden data, and the findings in it."""
         policy = self.policy_of(candidate.note.scope)
         return clean(candidate, self.finder.find, self.token_of, policy)
 
     def clean_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """Texts without the data that the policy removes; in the same order.
+        """Return texts without the data that the policy removes, in the same order.
 
         Args:
-            scope: the contact's.
-            texts: what was said.
-            turns: how many of them, from the first, are turns of one conversation in their order.
+            scope: the contact.
+            texts: the texts.
+            turns: the number of texts, from the first, that are turns of one conversation in their
+                order.
         """
         policy = self.policy_of(scope)
         return clean_texts(texts, self.finder.find, self.token_of, policy, turns)
 
     def readable_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """Texts with the data that the policy keeps as a value; see ``clean_texts``."""
+        """Return texts with the data that the policy keeps as a value; see ``clean_texts``."""
         policy = self.policy_of(scope)
 
         def find(text: str) -> Sequence[SensitiveSpan]:
@@ -71,12 +72,12 @@ class Cleaner:
         return clean_texts(texts, find, self.token_of, policy, turns)
 
     def token(self, attribute: str | None, value: str) -> str:
-        """Token in place of the value of an attribute that asks for personal data."""
+        """Return a token in place of the value of an attribute that asks for personal data."""
         kind = kind_of_name(attribute)
         return value if kind is None else self.token_of(kind, value)
 
     def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """Texts without secrets and the numbers of cards and accounts; see ``clean_texts``.
+        """Return texts without secrets and numbers of cards and accounts; see ``clean_texts``.
 
         Such data may never be stored, not even until a text is read.
         """
@@ -84,13 +85,13 @@ class Cleaner:
         return clean_texts(texts, self.secret_finder.find, self.token_of, policy, turns)
 
     def check_ids(self, *records: object, **ids: str) -> None:
-        """Check ids and names of persons, which are kept as they are given.
+        """Check ids and names of persons, which are stored as they are given.
 
         Args:
             *records: records with ids, at any depth.
             **ids: further ids, by name.
 
         Raises:
-            InvalidRequestError: one of them holds a secret, or the number of a card or account.
+            InvalidRequestError: an id holds a secret, or the number of a card or account.
         """
         self.ids.check((*ids_of(records), *ids.items()))

@@ -1,4 +1,4 @@
-"""The live door: takes notes in, one at a time. Checks the input, decides nothing.
+"""The live door: takes notes one at a time. Checks the input, decides nothing.
 
 ``NoteFields`` is the only list of a note's fields. Its bases group them by caller: an agent's tool,
 a line of an import, a builder's call. ``LiveDoor`` is for the builder of an agent; the calls of the
@@ -145,8 +145,8 @@ class LiveDoor:
 
     Attributes:
         gate: judges every note.
-        attributes: the attributes of slots that are known.
-        live: gives the contact's facts that have not ended, by id.
+        attributes: the known attributes of slots.
+        live: returns the contact's facts that have not ended, by id.
         clock: the time now, UTC-aware.
     """
 
@@ -156,7 +156,7 @@ class LiveDoor:
     clock: Clock
 
     def now(self) -> datetime:
-        """Time now, the date of every undated note (UTC)."""
+        """Return the time now, the date of every undated note (UTC)."""
         return self.clock()
 
     @traced("door")
@@ -196,10 +196,10 @@ class LiveDoor:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
     ) -> Relations | None:
-        """Relations to facts that are named by id or handle; None without any.
+        """Return relations to facts that are named by id or handle; None without any.
 
         Raises:
-            UnknownFactError: no fact, or more than one, has a handle.
+            UnknownFactError: a handle belongs to no fact, or to several.
             InvalidRequestError: the relations contradict each other.
         """
         if not (replaces or repeats or ends or both_hold):
@@ -213,22 +213,22 @@ class LiveDoor:
         return given.renamed({name: self.fact_id(scope, name) for name in given.named_ids})
 
     def fact_id(self, scope: Scope, name: str) -> str:
-        """Id of the fact that is named by its id or its handle.
+        """Return the id of the fact that is named by its id or its handle.
 
         Raises:
-            UnknownFactError: no fact, or more than one, has that handle.
+            UnknownFactError: the handle belongs to no fact, or to several.
         """
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
         return named_by(name, [*self.live(scope)]) if is_handle else name
 
     def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
-        """Candidate with its effects on facts, and with its end.
+        """Return a candidate with its effects on facts, and with its end.
 
         Relations that it has already stay as they are.
 
         Raises:
-            InvalidNoteError: its end makes no sense, or it has ended and a person would be asked.
-            As ``relations``.
+            InvalidNoteError: its end is impossible, or it has ended and a person would be asked. As
+            ``relations``.
         """
         relations = candidate.relations or self.relations(
             candidate.note.scope,
@@ -254,10 +254,10 @@ class LiveDoor:
     def _with_its_end(
         self, candidate: Candidate, valid_to: datetime | None, said_at: datetime | None
     ) -> Candidate:
-        """The candidate with the end that was given, or that its words name.
+        """Return the candidate with the given end, or the end that its words name.
 
         Raises:
-            InvalidNoteError: that end makes no sense, or has come and a person would be asked.
+            InvalidNoteError: the end is impossible, or has come and a person would be asked.
         """
         relations = candidate.relations
         if valid_to is not None:
@@ -304,7 +304,7 @@ class LiveDoor:
         return all(fact.valid_from < ends_at for fact in over)
 
     def _ending_its_value(self, candidate: Candidate) -> tuple[Candidate, bool]:
-        """Candidate as the end of the facts that hold its value, and whether any does.
+        """Return the candidate as the end of facts with its value, and whether there are any.
 
         Raises:
             InvalidNoteError: the note has neither an attribute nor facts that it ends.
@@ -335,7 +335,7 @@ class LiveDoor:
         return replace(candidate, relations=told), told is not None
 
     def warm_up(self) -> None:
-        """Read and judge a note that is not kept, so that lexicons are loaded beforehand.
+        """Read and judge a note that is not kept, so that lexicons are loaded in advance.
 
         The first note that needs lexicons, patterns and finders loads them. That takes up to a
         second, and blocks all other threads of the process.
@@ -345,7 +345,7 @@ class LiveDoor:
 
 
 def over_in_words(ends_at: datetime) -> str:
-    """Fault of a note that is over by its own words."""
+    """Describe the fault of a note that has ended by its own words."""
     return (
         f"the words say that the note ended on {ends_at:%Y-%m-%d}; do not send it, or give a "
         "valid_from before that day to keep it as history"
@@ -353,7 +353,7 @@ def over_in_words(ends_at: datetime) -> str:
 
 
 def _never_true(note: Note, ends_at: datetime) -> str:
-    """Fault of a note that ends before it begins."""
+    """Describe the fault of a note that ends before it begins."""
     if note.valid_from is None:
         return (
             f"valid_to {ends_at.isoformat()} is in the past; give also a valid_from before that "
@@ -366,10 +366,10 @@ def _never_true(note: Note, ends_at: datetime) -> str:
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Facts that are named; one may be given by itself.
+    """Return the named facts as a list; one may be given by itself.
 
     Raises:
-        InvalidRequestError: it is no list.
+        InvalidRequestError: the value is not a list.
     """
     if isinstance(given, str):
         return (given,)
@@ -382,13 +382,13 @@ _ORDINARY = (
     "I usually prefer tea to coffee, but since my wife moved to Pune in March 2025 and works as a "
     "lawyer at Acme, she might not call me before 9 am any more."
 )
-"""A sentence that loads most readers of notes; it holds nothing personal or secret."""
+"""A sentence that loads most readers of notes; it has no personal data and no secret."""
 
 
 def as_said_to_end(
     candidate: Candidate, now: datetime, said_at: datetime | None = None
 ) -> Candidate:
-    """The candidate with the end that its words name, if that is still to come; else without."""
+    """Return the candidate with the future end that its words name; else without an end."""
     end = end_in_words(candidate, said_at)
     is_ahead = end is not None and end > max(candidate.note.holds_from, now)
     return replace(candidate, holds_until=end if is_ahead else None)
@@ -402,17 +402,18 @@ def ending_at(
     *,
     is_committed_later: bool = False,
 ) -> Candidate:
-    """The candidate with its end, to come or over.
+    """Return the candidate with its end, future or past.
 
     Args:
-        candidate: what is proposed.
+        candidate: the candidate.
         ends_at: its end (UTC).
         now: the time now (UTC).
         judge: says how a candidate would be stored.
-        is_committed_later: whether an admitted one is committed, too, if it passes on another word.
+        is_committed_later: whether an admitted candidate is committed even if it passes on another
+            person's word.
 
     Raises:
-        InvalidNoteError: it is over, and a person would be asked about it.
+        InvalidNoteError: it has ended, and a person would be asked about it.
     """
     if ends_at > now:
         return replace(candidate, holds_until=ends_at)
@@ -429,11 +430,11 @@ def ending_at(
 
 
 def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datetime | None:
-    """The end that the words of a note name, to come or over; None if they name none plainly.
+    """Return the end that a note's words name, future or past; None if they name none plainly.
 
     Args:
         candidate: the note.
-        said_at: when it was said, in the speaker's zone; None for the note's, in UTC.
+        said_at: the time when it was said, in the speaker's zone; None for the note's time, in UTC.
     """
     # Imported late: a help text that lists the fields of a note needs no lexicon.
     from reconciler.reading.values.ends import said_times
@@ -442,7 +443,7 @@ def end_in_words(candidate: Candidate, said_at: datetime | None = None) -> datet
 
 
 def beginning(note: Note, begins_at: datetime | None) -> Note:
-    """Note with the start that its words name; one that was given stays.
+    """Return a note with the start that its words name; a given start stays.
 
     A day that is the value itself is no start: "The contract starts on 1 March."
     """
@@ -457,13 +458,13 @@ def beginning(note: Note, begins_at: datetime | None) -> Note:
 def note_of(
     scope: Scope, text: str, fields: Mapping[str, Any], attributes: AttributeBook, now: datetime
 ) -> Note:
-    """Checked note of a text and its fields; a time that is not given is now.
+    """Make the checked note of a text and its fields; a missing time is now.
 
     Args:
-        scope: the contact's.
+        scope: the contact.
         text: one fact.
-        fields: those of ``LineFields`` that are given.
-        attributes: the attributes of slots that are known.
+        fields: the given fields of ``LineFields``.
+        attributes: the known attributes of slots.
         now: the time now (UTC).
 
     Raises:
@@ -501,5 +502,5 @@ def note_of(
 
 
 def as_candidate(note: Note, proposed_by: str) -> Candidate:
-    """A note as a candidate; the note is its only evidence."""
+    """Make a note a candidate; the note is its only evidence."""
     return Candidate(note=note, evidence=(own_episode_of(note),), proposed_by=proposed_by)

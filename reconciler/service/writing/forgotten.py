@@ -1,7 +1,7 @@
 """Forgotten words: looked up once for a contact, and checked before each write about it.
 
-They belong to one version of the contact, as its neighbourhood does. An erasure changes the
-version, so a stale look costs a retry, and lets no forgotten word through.
+They belong to one version of the contact, like its neighbourhood. An erasure changes the version,
+so an old look costs a retry, and never lets a forgotten word through.
 
 Also earlier decisions about an inference. If later words answered a question, no decision records
 that. But ``pending`` lists the question no longer, and a yes to it is refused. So a new question
@@ -36,13 +36,13 @@ _DETAIL = "it was forgotten or revoked before, and comes back only after a yes"
 
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
-    """Keyed hashes of some words; the words cannot be read from them."""
+    """Return keyed hashes of some words; the words cannot be read from them."""
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
 @frozen
 class Forgotten:
-    """The forgotten words of a contact, or those about to be.
+    """The words of a contact that are forgotten, or will be soon.
 
     Attributes:
         is_erasing: whether the whole contact is being erased.
@@ -61,11 +61,11 @@ class Forgotten:
     digest: Digest = str
 
     def speaks_against(self, submission: Submission, known: Iterable[Fact]) -> GateReason | None:
-        """Reason for which a submission may not be written as it is; None if it may.
+        """Return the reason why a submission may not be written as it is; None if it may.
 
         Args:
             submission: the submission.
-            known: facts that hold; words that one of them says were admitted again since.
+            known: the facts that hold; their words have been admitted again.
         """
         if self is NOTHING or submission.is_withheld:
             return None
@@ -85,7 +85,7 @@ class Forgotten:
         return GateReason.FORGOTTEN_BEFORE if is_back else None
 
     def _was_emptied(self, evidence: Evidence) -> bool:
-        """True if it cites words that were erased from its episode after it was read."""
+        """True if it cites words that were erased from its episode after the episode was read."""
         left = self.emptied.get(evidence.episode_id)
         if left is None or left == evidence.text:
             return False
@@ -109,7 +109,7 @@ class ForgottenLook:
     digest: Digest
 
     def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
-        """Contact's version, and the words forgotten then or since."""
+        """Return the contact's version, and the words forgotten then or later."""
         standing = self.store.standing(scope)
         if not standing.has_forgotten:
             return standing.version, NOTHING
@@ -134,8 +134,9 @@ class Withholding:
 
     Attributes:
         policy: the rule's thresholds, for the record.
-        gate_policy_of: the gate's policy in a scope.
-        earlier: the decisions about an inference about a contact up to a time, the oldest first.
+        gate_policy_of: returns the gate's policy in a scope.
+        earlier: returns the decisions about an inference about a contact up to a time, the oldest
+            first.
         clock: the time now, UTC-aware.
     """
 
@@ -147,10 +148,10 @@ class Withholding:
     def commit(
         self, submission: Submission, reason: GateReason, version: int, number: int
     ) -> Commit:
-        """A refusal without any of its words, or a question whether it may be kept again.
+        """Make a refusal without any of its words, or a question whether it may be kept again.
 
         Raises:
-            ErasedError: it is a person's decision about words that are being erased.
+            ErasedError: the submission is a person's decision about words that are being erased.
         """
         is_answer = submission.answered_by is not None and reason is GateReason.PENDING_ERASURE
         if submission.is_persons_word or is_answer:
@@ -190,10 +191,10 @@ def earlier_decisions(
     inference_key: str,
     now: datetime,
 ) -> list[EarlierDecision]:
-    """Decisions about an inference about the contact, the oldest first.
+    """List decisions about an inference about the contact, the oldest first.
 
     Args:
-        fact_store: has what may answer a held note.
+        fact_store: the facts that may answer a held note.
         decision_store: the store of decisions.
         scope: the contact that the inference is about.
         inference_key: the key of the inference.

@@ -1,22 +1,21 @@
-"""The ledger: the only caller of the commit. Looks, has a plan made, writes, and retries.
+"""The ledger: the only caller of the commit. It looks, asks for a plan, writes, and retries.
 
 Looking, planning and writing are not one transaction: the commit compares the contact's version
 with the version at the look. If another writer came first, nothing is written, and the plan is made
 again on the new state. To make this rare, the writers of one process take turns at a contact, in
-order of arrival. Turns only save work: after 5 s without progress in the queue a writer proceeds
+order of arrival. Turns only save work: if the queue does not move for 5 s, a writer proceeds
 anyway, and queues again if it loses.
 
-What many threads commit at the same time goes in one transaction (``GatheredCommits``). A
-transaction costs much by itself: of the processor time of a note, half on Neo4j and a third on the
-embedded engine, if 32 threads write. A thread that is alone sends its own at once and waits for
-nothing. While transactions are under way, later threads wait; the first of them then sends all that
-wait.
+Commits that many threads make at the same time are written in one transaction
+(``GatheredCommits``). A transaction is expensive: if 32 threads write, it takes half of a note's
+processor time on Neo4j, and a third on the embedded engine. A single thread sends its commit at
+once. While transactions run, later threads wait; the first of them then sends all waiting commits.
 
 Gathering only saves work. A batch is tried once, for a short time. If it fails, each thread sends
-its own commit alone, so one that cannot be written fails no other. It may have been sent before by
-then: the contact's version has moved on, nothing is written twice, and the ledger finds the
-decision. An interrupt such as Ctrl-C may come anywhere: a thread waits only as long as the one that
-sends for it is at work, and looks again by itself.
+its own commit alone, so one that cannot be written fails no other. The batch may have been written
+before that. Then the contact's version has moved on, nothing is written twice, and the ledger finds
+the decision. An interrupt such as Ctrl-C may come anywhere: a thread waits only while its sender
+works, and then looks again itself.
 """
 
 from __future__ import annotations
@@ -52,14 +51,15 @@ _log = logging.getLogger(__name__)
 
 BATCH_MAX = 32
 AT_ONCE_MAX = 2
-"""Transactions under way: the second is prepared and read while the engine writes the first."""
+"""The most transactions at a time: the second is prepared and read while the engine writes the
+first."""
 
 STALLED_SECONDS = 1.0
-"""A transaction takes some 50 ms. One that takes longer than this waits for a lock or for an
-unavailable engine, and those behind it should ask the engine themselves."""
+"""The wait for a transaction, which takes about 50 ms. A longer one waits for a lock or for an
+unavailable engine; then the next threads ask the engine themselves."""
 
 BATCH_SECONDS_MAX = 5.0
-"""A contact that another process keeps locked delays the other contacts of its batch this long."""
+"""The delay of a batch if another process keeps one of its contacts locked."""
 
 
 class _Asked:
@@ -72,7 +72,7 @@ class _Asked:
         self._calls: SimpleQueue[None] = SimpleQueue()
 
     def call(self) -> None:
-        """Have its thread look again."""
+        """Make its thread look again."""
         self._calls.put(None)
 
     def wait(self) -> None:
@@ -94,10 +94,11 @@ class GatheredCommits:
         self._sending: dict[_Asked, float] = {}
 
     def write(self, commit: Commit) -> bool:
-        """Write a commit; False if its contact moved on, and then nothing was written.
+        """Write a commit; False if its contact's version changed, and then nothing was written.
 
         Raises:
-            GraphError: see ``DecisionStore.commit_decisions``. It is about this commit alone.
+            GraphError: see ``DecisionStore.commit_decisions``. The error is about this commit
+                alone.
         """
         own = _Asked(commit)
         try:
@@ -112,7 +113,7 @@ class GatheredCommits:
             self._leave(own, ())
 
     def _taken(self, own: _Asked) -> list[_Asked]:
-        """What this thread is to send, its own first; empty if another thread has sent its own."""
+        """Return the commits for this thread to send, its own first; empty if its own was sent."""
         while True:
             with self._lock:
                 # Whether the thread that was to send it has left without an answer.
@@ -130,7 +131,7 @@ class GatheredCommits:
         return list(self._waiting)[:1]
 
     def _take(self, own: _Asked) -> list[_Asked]:
-        """Those that wait, in their order, at most one of each contact."""
+        """Take the waiting commits, in their order, at most one for each contact."""
         self._sending[own] = time.monotonic()
         taken: dict[str, _Asked] = {}
         for other in list(self._waiting):
@@ -144,7 +145,7 @@ class GatheredCommits:
         return batch
 
     def _send(self, own: _Asked, batch: Sequence[_Asked]) -> None:
-        """Send them; if that fails, none has an answer, and each thread sends its own."""
+        """Send the commits; if that fails, none has an answer, and each thread sends its own."""
         try:
             commits = [each.commit for each in batch]
             written = self._store.commit_decisions(commits, seconds_max=BATCH_SECONDS_MAX)
@@ -177,17 +178,17 @@ class Seen:
         number: the number of the attempt, from 1.
         neighbours: the facts that decide about the note, nearest first; None without an embedder,
             empty if nothing is compared.
-        facts: those facts by id.
-        lapsed: the facts that are written as live but have expired, by id, each with its end if it
+        facts: the same facts by id.
+        lapsed: the facts that are stored as live but have expired, by id, each with its end if it
             is known.
         disputed: the other sides of each of those facts that is in dispute, by its id.
         linked_ids: the facts that may have a link of a dispute; None if that is not known.
         sessions: the keys of the contact's sessions that this process has seen.
-        forgotten: the contact's forgotten words, and those about to be.
+        forgotten: the contact's words that are forgotten, or will be soon.
         replacing_none: the facts that are known to have replaced no other; plans add to them.
-        note: the note as the contact's facts place it; None for one that is not compared.
-        compare_ms: milliseconds that looking took.
-        is_late: whether the note was said before something that is known.
+        note: the note as the contact's facts place it; None for a note that is not compared.
+        compare_ms: the milliseconds of the look.
+        is_late: whether the note was said before a known fact.
     """
 
     version: int
@@ -205,7 +206,7 @@ class Seen:
     is_late: bool = False
 
     def placed(self, submission: Submission) -> Submission:
-        """Submission with its note as the contact's facts place it."""
+        """Return the submission with its note as the contact's facts place it."""
         return submission if self.note is None else submission.about(self.note)
 
 
@@ -235,7 +236,7 @@ class Ledger:
         self._commits = GatheredCommits(self.decision_store)
 
     def find_earlier(self, submission: Submission) -> Decision | None:
-        """Decision if an earlier call made it, marked as returned again."""
+        """Return the decision if an earlier call made it, marked as returned again."""
         if not submission.is_repeatable:
             return None
         earlier = self._find(submission)
@@ -253,7 +254,7 @@ class Ledger:
             submission: the submission; its vector is compared, if it has one.
             plan: makes the commit from the contact as it was seen. It only reads, and may be called
                 again. If it returns something else, that is returned and nothing is written.
-            tried: attempts that were made before.
+            tried: the number of earlier attempts.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable. Then it is unknown whether the
@@ -286,9 +287,10 @@ class Ledger:
 
     @contextmanager
     def turn_at(self, scope: Scope) -> Iterator[Callable[[], None]]:
-        """A turn at a contact for a write that is no decision; call the result before each try.
+        """Give a turn at a contact for a write that is no decision; call it before each try.
 
-        At the end this process forgets the facts that it has read of the contact: they changed.
+        At the end this process drops the facts that it has read of the contact, because they
+        changed.
         """
         with self._turns.turn(scope) as turn:
             try:
@@ -302,15 +304,15 @@ class Ledger:
         """Write the decisions about many notes in one transaction.
 
         Args:
-            submissions: those of one contact in the order in which they are decided. Each is
-                planned on the state that the earlier ones leave.
-            plan: as with ``write``.
+            submissions: the submissions; those of one contact are in the order of their decisions.
+                Each is planned on the state that the earlier ones leave.
+            plan: see ``write``.
 
         Returns:
-            A decision for each; None for one that must be written alone, afterwards: its plan is no
-            commit, or depends on writes of the same batch; its contact moved on, perhaps while it
-            was read; or the whole batch failed. After a failure it is unknown whether the batch was
-            written.
+            A decision for each; None for a note that must be written alone, afterwards. Its plan is
+            no commit, or depends on writes of the same batch; or its contact's version changed,
+            perhaps during the look; or the whole batch failed. After a failure it is unknown
+            whether the batch was written.
         """
         forks: dict[str, Neighbourhood] = {}
         commits: dict[str, Commit] = {}
@@ -339,7 +341,7 @@ class Ledger:
         plan: Callable[[Submission, Seen], object],
         forks: dict[str, Neighbourhood],
     ) -> object:
-        """Plan of one note of a batch; None if it must be decided again, alone."""
+        """Return the plan of one note of a batch; None if it must be decided again, alone."""
         scope = submission.scope
         try:
             if scope.contact_key not in forks:
@@ -352,7 +354,7 @@ class Ledger:
             return None
 
     def _write_batch(self, commits: list[Commit]) -> dict[str, Decision]:
-        """Decisions that were written, by their ids."""
+        """Write a batch, and return its written decisions by id."""
         started = time.perf_counter()
         try:
             with span("commit"):
@@ -390,7 +392,7 @@ class Ledger:
         )
 
     def seen_in(self, known: Neighbourhood, submission: Submission, number: int = 1) -> Seen:
-        """A contact's neighbourhood, as the plan of a submission sees it."""
+        """Return a contact's neighbourhood, as the plan of a submission sees it."""
         vector = submission.vector
         if vector is None or not vector.size:
             version, forgotten = known.version, known.forgotten
@@ -439,7 +441,7 @@ def _milliseconds_since(started: float) -> float:
 
 
 def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
-    """True if it cannot be written with these.
+    """True if a commit cannot be written with these.
 
     Either it replaces a fact that they write, and the history of that fact is not stored yet. Or it
     revokes a fact: later notes must be compared with the revoked words.
@@ -453,8 +455,8 @@ def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
 
 
 QUEUE_STALLED_SECONDS = 5.0
-"""A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
-for an unavailable engine, and the writers behind it should ask the engine themselves."""
+"""The wait for a turn, which takes about 30 ms, and ten times that on a busy machine. A longer turn
+waits for an unavailable engine; then the next writers ask the engine themselves."""
 
 
 @dataclass(slots=True)
@@ -479,7 +481,8 @@ class ContactTurns:
     """A queue of writers for each contact that is being written about now.
 
     Args:
-        stalled_seconds: how long a queue may stand still before its writers go on without a turn.
+        stalled_seconds: how long a queue may wait without progress before its writers continue
+            without a turn.
     """
 
     def __init__(self, stalled_seconds: float = QUEUE_STALLED_SECONDS) -> None:
@@ -489,9 +492,9 @@ class ContactTurns:
 
     @contextmanager
     def turn(self, scope: Scope) -> Iterator[ContactTurn]:
-        """The turn to take before each attempt to write; a writer keeps it until the end.
+        """Return the turn to take before each attempt to write; a writer keeps it until the end.
 
-        Ask no arbiter that takes seconds and embed nothing meanwhile: the other writers wait.
+        During a turn ask no slow arbiter and embed nothing, because the other writers wait.
         """
         with self._queue(scope.contact_key) as turns, turns.turn() as turn:
             yield ContactTurn(turn, self._stalled_seconds)

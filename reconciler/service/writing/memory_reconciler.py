@@ -92,12 +92,12 @@ from reconciler.service.writing.submissions import Submission, recorded, recorde
 from reconciler.tracing import traced
 
 _TAKEN_BACK_COSINE_MIN = 0.4
-"""Below it a withdrawal is of another permission. Of 18 pairs by a blind writer those of one
-matter lie above it, and those of two below 0.25."""
+"""The cosine below which a withdrawal is of another permission. In 18 pairs by a blind writer,
+pairs of one matter were above it, and pairs of two matters below 0.25."""
 
 _REPLACED_COSINE_MIN = 0.3
-"""Below it a note is about another matter than the fact that was replaced. Of 13 pairs that a
-reviewer wrote those of one matter lie above 0.39, and those of two below 0.3."""
+"""The cosine below which a note is about another matter than the replaced fact. In 13 pairs by a
+reviewer, pairs of one matter were above 0.39, and pairs of two matters below 0.3."""
 
 _Opinions = dict[tuple[str, tuple[Neighbour, ...]], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
@@ -122,16 +122,16 @@ class MemoryReconciler:
     an arbiter may take seconds; a judge that takes milliseconds is asked within the turn.
 
     Attributes:
-        fact_store: has the facts that a fact superseded.
-        decision_store: has the decisions that plans follow from.
+        fact_store: the facts that a fact superseded.
+        decision_store: the decisions that plans follow from.
         ledger: writes.
         embedder: with ``dimension`` 0 every note is an ADD.
-        arbitration: judges the band between the thresholds; None leaves it to the cut.
+        arbitration: judges the band between the thresholds; with None the cut decides.
         policy: the thresholds.
-        end_head: tells a note of an end from a plain statement, as ``load_head`` gives
-            it; None if the model has none.
-        reads_consent: whether a text, with its vector, gives a permission or takes one back, as
-            ``permission`` and ``withdrawal``; None for a model that no head was trained on.
+        end_head: distinguishes a note of an end from a plain statement, as ``load_head`` returns
+            it; None if the model has no such head.
+        reads_consent: says whether a text, with its vector, gives a permission or takes one back,
+            as ``permission`` and ``withdrawal``; None if no head was trained on the model.
         attempts_max: how often the arbiter is asked again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
@@ -164,7 +164,7 @@ class MemoryReconciler:
 
     @traced("embed")
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Vectors that can be compared: float32, (n, dimension), unit length.
+        """Make vectors that can be compared: float32, (n, dimension), unit length.
 
         Raises:
             EmbeddingError: the model failed, or returned vectors that cannot be compared.
@@ -175,7 +175,7 @@ class MemoryReconciler:
         """Decide about an admitted note, write the decision with its effects, and return it.
 
         Args:
-            submission: what to remember; the gate admitted it.
+            submission: the submission to remember; the gate admitted it.
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
@@ -193,13 +193,14 @@ class MemoryReconciler:
         """Decide about many admitted notes, and write them together if possible.
 
         The notes of one contact are decided in order. A note that cannot be written with the others
-        is written alone, so that a bad one does not spoil the batch.
+        is written alone, so that one bad note does not spoil the batch.
 
         Args:
-            submissions: what to remember, each with its vector; none has an earlier decision.
+            submissions: the submissions to remember, each with its vector; none has an earlier
+                decision.
 
         Raises:
-            As ``reconcile``; the decisions written until then stand.
+            As ``reconcile``; the decisions written until then are kept.
         """
         made = self.ledger.write_many(submissions, self._plan_of_many)
         return [
@@ -215,7 +216,7 @@ class MemoryReconciler:
 
         Args:
             submission: the note that may repeat a fact.
-            why: the reason for which a person would have been asked.
+            why: the reason why a person would have been asked.
 
         Raises:
             As ``reconcile``.
@@ -241,14 +242,14 @@ class MemoryReconciler:
         effects: Effects = NO_EFFECTS,
         by: DecidedBy | None = None,
     ) -> Commit:
-        """A plan that writes no fact: it records a disposal of the gate or a person's answer.
+        """Plan a record without a fact: a disposal of the gate or a person's answer.
 
         Args:
             submission: the note or answer.
             action: what was done with it.
             seen: the contact as the plan sees it.
-            effects: what it does to known facts.
-            by: who decided; None for the gate, or the person who answers.
+            effects: its effects on known facts.
+            by: the person who decided; None for the gate, or the person who answers.
         """
         verdict = replace(
             submission.disposed(action),
@@ -265,10 +266,10 @@ class MemoryReconciler:
         return self._written(decision, submission, seen, effects)
 
     def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
-        """Decision; an arbiter that may take seconds is asked between two turns.
+        """Decide and write; an arbiter that may take seconds is asked between two turns.
 
-        It is asked again only if the neighbours that it saw changed meanwhile: another writer came
-        first, as with a commit that lost. The first question does not count as a lost race.
+        The arbiter is asked again only if the neighbours that it saw have changed, because another
+        writer came first. The first question does not count as a lost race.
         """
         opinions: _Opinions = {}
         asked: Counter[str] = Counter()
@@ -289,15 +290,15 @@ class MemoryReconciler:
         )
 
     def _plan_of_many(self, submission: Submission, seen: Seen) -> Commit | _Question | None:
-        """Plan in a batch; None for a late note: what it is told with must be in the store."""
+        """Plan a note of a batch; None for a late note: its related notes must be in the store."""
         return None if seen.is_late else self._plan({}, submission, seen)
 
     def _plan_in_order(
         self, opinions: _Opinions, submission: Submission, seen: Seen
     ) -> Commit | _Question:
-        """Plan; for a late note, as if all had been told in order.
+        """Plan a note; a late note as if all notes had been told in order.
 
-        A model and a person who names facts know what is true now, and so does who gives an end.
+        A model, or a person who names facts or gives an end, knows the present facts.
         """
         plain = self._plan(opinions, submission, seen)
         named = submission.named_ids or submission.amendment or submission.ended_at
@@ -320,9 +321,9 @@ class MemoryReconciler:
         *,
         asks_within: bool = True,
     ) -> Commit | _Question:
-        """Plan for a note, or the question to ask the arbiter first.
+        """Plan a note, or return the question to ask the arbiter first.
 
-        A quick judge is asked within one plan, not within those of a whole story told again.
+        A quick judge is asked within one plan, but not for a whole story that is decided again.
         """
         note = as_ruled(seen.placed(submission).note, self.policy)
         if not note.is_dated:
@@ -372,7 +373,7 @@ class MemoryReconciler:
     def _judged(
         self, submission: Submission, seen: Seen, judgement: Judgement, shown: Sequence[Neighbour]
     ) -> tuple[Submission, Verdict]:
-        """Verdict after a judge's answer; a note that it ends a fact with may last."""
+        """Return the verdict after a judge's answer; a note that ends a fact may become lasting."""
         lasting = _lasting(submission, judgement, shown, seen)
         verdict = self._decided(lasting, seen, judgement)
         if verdict.is_replacement or lasting is submission:
@@ -382,7 +383,7 @@ class MemoryReconciler:
     def _apart(
         self, submission: Submission, seen: Seen
     ) -> tuple[Submission, Seen, list[Neighbour]]:
-        """Submission and contact without the facts that hold beside a note with another end."""
+        """Return submission and contact without facts that hold beside a note with another end."""
         candidate, neighbours = submission.candidate, seen.neighbours or ()
         note = candidate.note
         if submission.ended_at is not None or submission.amendment is not None:
@@ -410,7 +411,7 @@ class MemoryReconciler:
     def _in_time(
         self, verdict: Verdict, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-        """Verdict as of today, and the facts that end on the day that the note names."""
+        """Return the verdict as of today, and the facts that end on the day that the note names."""
         note = submission.note
         if note.is_ahead(self.clock()):
             return announced(verdict, note)
@@ -438,7 +439,7 @@ class MemoryReconciler:
         return as_past(verdict, ended_at, known)
 
     def _still_held(self, submission: Submission, seen: Seen) -> Relations | None:
-        """Candidate's relations to facts that have not ended; None if none is left.
+        """Return the candidate's relations to facts that have not ended; None if none is left.
 
         A proposal that was admitted earlier is related only to the facts that are left.
 
@@ -484,7 +485,7 @@ class MemoryReconciler:
         )
 
     def _taken_back(self, submission: Submission, seen: Seen) -> frozenset[str]:
-        """Ids of the near permissions that the note's words take back, in English."""
+        """Return the ids of near permissions that the note's words take back, in English."""
         note, vector, reads = submission.note, submission.vector, self.reads_consent
         if reads is None or vector is None or note.trust not in OWN_WORDS:
             return frozenset()
@@ -498,7 +499,7 @@ class MemoryReconciler:
         )
 
     def _is_state(self, submission: Submission) -> bool:
-        """True if the note is a plain statement, as far as its vector tells, in English."""
+        """True if the note is a plain statement, by its vector, in English."""
         head, vector = self.end_head, submission.vector
         if head is None or vector is None or not is_english(submission.note.text):
             return True
@@ -510,9 +511,10 @@ class MemoryReconciler:
     def _with_replaced(
         self, shown: tuple[Neighbour, ...], submission: Submission, seen: Seen
     ) -> tuple[Neighbour, ...]:
-        """Facts with those that they replaced and that are near the note, for the packaged judge.
+        """Return facts with the near facts that they replaced, for the packaged judge.
 
-        "Moved to Linz." stands in the place of "Lives in Graz.", and ends as that would.
+        "Moved to Linz." replaced "Lives in Graz.", and so a note that ends the second ends the
+        first.
         """
         if self.arbitration is None or not self.arbitration.is_free or submission.vector is None:
             return shown
@@ -596,7 +598,7 @@ class MemoryReconciler:
         seen: Seen,
         until_then: Sequence[Neighbour],
     ) -> Effects:
-        """What a verdict about a note does to facts."""
+        """Return the effects of a verdict about a note on facts."""
         note, told = submission.note, submission.candidate.relations
         fact, kept = self._facts(decision, verdict, seen, submission.candidate.evidence[0])
         ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
@@ -626,7 +628,7 @@ class MemoryReconciler:
     def _facts(
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
-        """New fact, and the known fact with one more observation; either may be None."""
+        """Return the new fact, and the known fact with one more observation; either may be None."""
         if verdict.action is Action.REVOKE:
             return None, None
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
@@ -659,7 +661,7 @@ class MemoryReconciler:
     def _written(
         self, decision: Decision, submission: Submission, seen: Seen, effects: Effects
     ) -> Commit:
-        """Commit of a decision, with what follows from its effects for plans and disputes.
+        """Return the commit of a decision, with its effects for plans and disputes.
 
         Plans are read only if they may matter.
         """
@@ -694,14 +696,14 @@ class MemoryReconciler:
         )
 
     def plans(self, scope: Scope) -> Plans:
-        """Plans for a contact."""
+        """Return the plans for a contact."""
         facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
         return Plans(self.decision_store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
     ) -> tuple[tuple[Conflict, ...], tuple[Conflict, ...]]:
-        """Disputes between plans and facts that hold until their day, before and after closing.
+        """Settle disputes between plans and facts that hold until their day; return both states.
 
         A plan takes over the disputes of the facts that it replaces.
         """
@@ -721,7 +723,7 @@ class MemoryReconciler:
         return tuple(were), tuple(are)
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
-        """Arbiter's recorded opinion; its target is a rank among all compared facts."""
+        """Return the arbiter's recorded opinion; its target is a rank among all compared facts."""
         if opinion is None:
             return RecordedOpinion()
         told = RecordedOpinion(
@@ -748,10 +750,10 @@ class MemoryReconciler:
 def _lasting(
     submission: Submission, judgement: Judgement, shown: Sequence[Neighbour], seen: Seen
 ) -> Submission:
-    """Submission; a note lasts as long as the lasting fact that a judge says it replaces.
+    """Return the submission; its note lasts if a judge says that it replaces a lasting fact.
 
-    The gate took it for a passing remark by its kind alone. Where the caller or its words call it
-    passing, it is.
+    The gate judged it a passing remark by its kind alone. If the caller or its words say that it is
+    passing, it stays so.
     """
     note, target, told = submission.note, judgement.target, submission.cleaned
     if judgement.relation is not Relation.REPLACES or target is None or told is None:
@@ -767,14 +769,17 @@ def _lasting(
 
 
 def _fact_id(verdict: Verdict, new_id: str) -> str | None:
-    """Fact that says it from now on."""
+    """Return the id of the fact that says it from now on."""
     if verdict.action is Action.SKIP:
         return verdict.targets[0].fact_id
     return None if verdict.action is Action.REVOKE else new_id
 
 
 def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
-    """The ends of facts that do not end when the note begins; never before their own beginning."""
+    """Return the ends of facts that do not end at the note's start.
+
+    No fact ends before its own beginning.
+    """
     begins = note.holds_from
     ends = {
         fact.fact_id: max(fact.valid_from, min(fact.valid_to or begins, begins)) for fact in ended

@@ -1,11 +1,11 @@
 """Neighbourhoods: the facts of recent contacts with their vectors, in this process's memory.
 
-Ended facts are not there; expired facts are, because a note is compared with them, too.
+Ended facts are not kept here; expired facts are, because a note is compared with them, too.
 
 A neighbourhood is valid for one version of its contact. For a write only the commit proves that it
 is still valid: if the commit writes nothing, the neighbourhood is dropped and loaded again. So an
-old one costs a retry and never a wrong decision. A recall asks for the version first. What this
-process commits is applied in place.
+old neighbourhood costs a retry and never a wrong decision. A recall asks for the version first.
+This process's own commits are applied in place.
 
 Facts are compared here, by exact cosine. A search in the engine took the larger half of a write. A
 vector index is approximate, filters after it has chosen, and does not see what the same transaction
@@ -51,15 +51,16 @@ from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 
 _LOOKS_MAX = 3
-"""How often a recall looks at a contact during writes, before it loads the contact again."""
+"""The number of times that a recall looks at a contact during writes, before it loads the contact
+again."""
 
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _WORDS_COUNT_MAX = 3
-"""Facts that a judge is shown for their words, at any distance in meaning."""
+"""The number of facts that a judge is shown for their words, at any distance in meaning."""
 _SAME_QUESTION_MAX = 3
-"""Facts that a judge is shown because they answer the same question as the note."""
+"""The number of facts that a judge is shown because they answer the same question as the note."""
 
 
 class Neighbourhood:
@@ -74,11 +75,11 @@ class Neighbourhood:
             needed.
         vectors: the facts' vectors, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
-        linked_ids: the facts with a link of a dispute, also of one that was settled.
-        attributes: gives the book, by which notes are placed.
-        numbers: what ranks the facts, where that is known.
-        texts: their search texts, where those are known.
-        called: what the contact is called.
+        linked_ids: the facts that are or were in a dispute.
+        attributes: returns the book that places notes.
+        numbers: the numbers that rank the facts, if they are known.
+        texts: the facts' search texts, if they are known.
+        called: the contact's name.
 
     ``forgotten`` has the contact's forgotten words, at that version or a later one.
     ``replacing_none`` has the facts that are known to have replaced no other fact.
@@ -119,16 +120,16 @@ class Neighbourhood:
 
     @property
     def size(self) -> int:
-        """Its size in facts: its own, those that ended since, and one for itself."""
+        """Return its size in facts: its own, those that ended since, and one for itself."""
         return len(self._rows) + 1
 
     @property
     def linked_ids(self) -> Set[str]:
-        """Facts that may be or have been in a dispute; no other fact was."""
+        """Return the facts that may be or have been in a dispute; no other fact was."""
         return self._conflicts.linked_ids
 
     def fork(self) -> Neighbourhood:
-        """A copy at the same version, for plans with commits that are not written yet."""
+        """Make a copy at the same version, for plans with commits that are not written yet."""
         with self._lock:
             kept = self._kept()
             copy = Neighbourhood(
@@ -161,7 +162,7 @@ class Neighbourhood:
             return self._placing
 
     def recallable(self) -> Recallable:
-        """Contact's facts for recall, at this version; kept until the version moves."""
+        """Return the contact's facts for recall, at this version; kept until the version moves."""
         with self._lock:
             if self._recallable is None:
                 kept = np.array(self._kept(), dtype=np.intp)
@@ -176,7 +177,7 @@ class Neighbourhood:
             return self._recallable
 
     def kept(self, fact_ids: Sequence[str]) -> tuple[int, Sequence[Fact], Numbers] | None:
-        """Version, facts with these ids as they are kept, and what ranks them, in this order.
+        """Return the version, the stored facts with these ids, and their numbers, in this order.
 
         None if these are not all of the contact's facts.
         """
@@ -249,16 +250,16 @@ class Neighbourhood:
         *,
         is_wide: bool = False,
     ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
-        """The version, the neighbours of a note, and their facts by id.
+        """Return the version, the neighbours of a note, and their facts by id.
 
         Args:
             note: the note to compare, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
-            now: facts that expired by then, or before the note was said, take no place of live
-                facts (UTC).
+            now: the time now (UTC); facts that had expired then, or before the note was said, take
+                no place of live facts.
             named_ids: facts that are always among them, at any distance.
             is_wide: whether facts that share the note's words, or answer its question, are among
-                them at any distance: a judge reads more than a cosine tells.
+                them at any distance: a judge reads more than a cosine shows.
         """
         now = min(now, note.said_at)  # an old note of an import meets the facts of its own time
         with self._lock:
@@ -285,29 +286,29 @@ class Neighbourhood:
             return self.version, kept, facts
 
     def is_told_since(self, said_at: datetime) -> bool:
-        """True if a fact was said after a time, or facts were revoked that are not here."""
+        """True if a fact was said after a time, or if revoked facts are missing here."""
         with self._lock:
             is_later = said_since(self._numbers[: len(self._rows)], said_at).any()
         return bool(is_later or self.forgotten.keys)
 
     def vector_of(self, fact_id: str) -> Floats | None:
-        """Fact's vector; None if it has ended, or is not compared."""
+        """Return a fact's vector; None if it has ended, or is not compared."""
         with self._lock:
             row = self._places.get(fact_id)
             return None if row is None else self._vectors[row]
 
     def cosine_of(self, fact_id: str, other_id: str) -> float:
-        """Raw cosine of two facts, in [-1, 1]; 0 if one has ended, or is not compared."""
+        """Return the raw cosine of two facts, in [-1, 1]; 0 if one is ended or not compared."""
         one, other = self.vector_of(fact_id), self.vector_of(other_id)
         return 0.0 if one is None or other is None else float(one @ other)
 
     def answers(self, question: str) -> list[Fact]:
-        """Facts with a slot for this question that have not ended, in no order."""
+        """Return the facts with a slot for this question that have not ended, in no order."""
         with self._lock:
             return [self._fact_of(row) for row in self._answering(question)]
 
     def lapsed(self, now: datetime) -> dict[str, datetime | None]:
-        """Facts that are written as live but have expired by now (UTC).
+        """Return the facts that are stored as live but have expired by now (UTC).
 
         The values are the ends of the facts, if they are known.
         """
@@ -320,11 +321,11 @@ class Neighbourhood:
         return fact is not None and fact.fact_id in self._places
 
     def _kept_fact(self, fact_id: str) -> Fact:
-        """Fact as it is kept."""
+        """Return a fact as it is stored."""
         return _one(self._facts[fact_id], self._loaded)
 
     def _some(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
-        """These facts, as they are now."""
+        """Return these facts, as they are now."""
         return _Some([self._facts[fact_id] for fact_id in fact_ids], self._loaded)
 
     def _take_over(self, commit: Commit) -> None:
@@ -347,7 +348,7 @@ class Neighbourhood:
                 self.replacing_none.add(commit.fact.fact_id)
 
     def _keep(self, fact: Fact) -> None:
-        """Replace a known fact by its new state: it was said once more, and may have a slot now."""
+        """Replace a known fact by its new state: it was repeated, and may have a slot now."""
         is_told_otherwise = told(fact) != told(self._kept_fact(fact.fact_id))
         self._unfile(fact.fact_id)
         self._facts[fact.fact_id] = fact
@@ -401,26 +402,26 @@ class Neighbourhood:
             self._words = self._words_of_rows()
 
     def _kept(self) -> list[int]:
-        """Rows of facts that have not ended."""
+        """Return the rows of facts that have not ended."""
         return [row for row, fact_id in enumerate(self._rows) if fact_id]
 
     def _compared(self, vector: Floats) -> Floats:
-        """Cosine of each row, in single precision."""
+        """Return the cosine of each row, in single precision."""
         if not self._rows:
             return np.empty(0, dtype=np.float32)
         return cosines_to(self._vectors[: len(self._rows)], vector)
 
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
-        """Rows of facts that have neither ended nor expired."""
+        """Return the rows of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
 
     def _expired(self, now: datetime) -> NDArray[np.bool_]:
-        """Rows of facts that have expired and not ended."""
+        """Return the rows of facts that have expired and not ended."""
         is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
         return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: Floats, now: datetime) -> list[int]:
-        """Rows of the ten facts to look at: those with the same slot first, then the nearest.
+        """Return the rows of ten facts: those with the same slot first, then the nearest.
 
         If any facts expired, ten of those as well.
         """
@@ -434,7 +435,7 @@ class Neighbourhood:
         return rows
 
     def _alike(self, note: Note, now: datetime) -> set[int]:
-        """Rows of live facts that share the most words with the note or answer its question."""
+        """Return the rows of live facts that share most words, or answer the note's question."""
         is_outcome = self._numbers["is_outcome"][: len(self._rows)]
         wanted = self._holding(now) & (is_outcome == (note.category is Category.OUTCOME))
         rows = np.flatnonzero(wanted)
@@ -449,7 +450,7 @@ class Neighbourhood:
         return chosen
 
     def _first_of(self, note: Note, closeness: Floats, wanted: NDArray[np.bool_]) -> list[int]:
-        """Best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
+        """Return the best of the wanted rows: rivals first, then the nearest, older first."""
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
@@ -464,7 +465,7 @@ class Neighbourhood:
         return [*rows, *others][:NEIGHBOUR_COUNT_MAX]
 
     def _answering(self, question: str) -> list[int]:
-        """Rows of all facts that answer a question."""
+        """Return the rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
             names = self._numbers["attribute"][: len(self._rows)].tolist()
@@ -488,7 +489,7 @@ class Neighbourhood:
             self._by_question[slot.question].discard(fact_id)
 
     def _cosines(self, rows: list[int], vector: Floats) -> list[float]:
-        """The exact cosines. Single precision is off by some 1e-7, which matters at a bound."""
+        """Return the exact cosines: single precision is off by some 1e-7, too much at a bound."""
         if not rows:
             return []
         ours, given = self._vectors[rows].astype(np.float64), vector.astype(np.float64)
@@ -498,7 +499,7 @@ class Neighbourhood:
 
 
 def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]:
-    """Nearest of these rows, the nearest first; the rows must be in ascending order."""
+    """Return the nearest of these rows, the nearest first; the rows must be in ascending order."""
     distance = -closeness[rows]
     if len(rows) > count:
         near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
@@ -507,7 +508,7 @@ def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]
 
 
 class _Some(LazyFacts):
-    """Facts in an order; those of which only the place is there are looked at when asked for."""
+    """Facts in an order; a fact of which only the place is given is made when it is needed."""
 
     def __init__(self, held: Sequence[Fact | int], loaded: Sequence[Fact]) -> None:
         self._held, self._loaded = held, loaded
@@ -516,7 +517,7 @@ class _Some(LazyFacts):
         return len(self._held)
 
     def at(self, place: int) -> Fact:
-        """Fact at a place."""
+        """Return the fact at a place."""
         return _one(self._held[place], self._loaded)
 
 
@@ -530,10 +531,10 @@ class Neighbourhoods:
     Args:
         store: the store from which they are loaded.
         embedding_model: facts of another model are not compared.
-        facts_max: facts that are kept of all contacts, some 2.5 kB each, and one more for each
-            contact. 0 keeps none. A contact with more facts than this is not kept.
-        attributes: gives the book, by which notes are placed.
-        forgotten: gives a contact's version, and the words forgotten then or since; None if
+        facts_max: the most facts that are kept of all contacts, about 2.5 kB each; each contact
+            counts as one more. 0 keeps none. A contact with more facts than this is not kept.
+        attributes: returns the book that places notes.
+        forgotten: returns a contact's version, and the words forgotten then or later; None if
             nothing is ever forgotten.
     """
 
@@ -553,12 +554,12 @@ class Neighbourhoods:
         self._kept: LRUCache[str, Neighbourhood] = LRUCache(facts_max, lambda held: held.size)
 
     def of(self, scope: Scope) -> Neighbourhood:
-        """Contact's neighbourhood as this process last saw it, or loaded now."""
+        """Return the contact's neighbourhood as this process last saw it, or loaded now."""
         held = self.used(scope)
         return self._loaded(scope) if held is None else held
 
     def current(self, scope: Scope) -> Neighbourhood:
-        """Contact's present neighbourhood, even if another process wrote about it last.
+        """Return the contact's present neighbourhood, even if another process wrote last.
 
         The cached one is compared with the contact's version. If a writer of this process changed
         the version, it applies its commit in a moment; so the cached one is kept until the next
@@ -567,7 +568,7 @@ class Neighbourhoods:
         return self.begin(scope)()
 
     def begin(self, scope: Scope) -> Callable[[], Neighbourhood]:
-        """Ask for the version that ``current`` compares with; what is returned does the rest."""
+        """Ask for the version that ``current`` compares with; the returned call does the rest."""
         if self.used(scope) is None:
             return partial(self._loaded, scope)
         return partial(self._current, scope, self._store.begin_contact_version(scope))
@@ -608,7 +609,7 @@ class Neighbourhoods:
         return loaded
 
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
-        """Contact's version and its forgotten words, as last seen or from the store."""
+        """Return the contact's version and its forgotten words, as last seen or from the store."""
         held = self.used(scope)
         return self._forgotten(scope) if held is None else (held.version, held.forgotten)
 
@@ -632,7 +633,7 @@ class Neighbourhoods:
 
         Args:
             scope: the contact.
-            below: only one that is older than this version.
+            below: only a neighbourhood that is older than this version.
         """
         key = scope.contact_key
         with self._lock:
@@ -640,12 +641,12 @@ class Neighbourhoods:
                 del self._kept[key]
 
     def used(self, scope: Scope) -> Neighbourhood | None:
-        """Contact's cached neighbourhood, marked as used last; None without one."""
+        """Return the contact's cached neighbourhood, marked as used last; None without one."""
         with self._lock:
             return self._kept.get(scope.contact_key)
 
     def _keep(self, key: str, held: Neighbourhood) -> None:
-        """Cache it at its present size; those that were used longest ago make room."""
+        """Cache it at its present size; the least recently used ones make room."""
         self._kept.pop(key, None)
         with suppress(ValueError):  # larger than all the room
             self._kept[key] = held

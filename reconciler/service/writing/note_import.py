@@ -1,6 +1,6 @@
 """Import: many notes from JSON lines through the live door's checks, embedded together.
 
-The records of another memory system go the same way, in the order of time. All of them are read
+The records of another memory system take the same steps, in the order of time. All of them are read
 before the first is judged. So a source that cannot be read to its end leaves nothing behind, and
 the records are decided in the order of time, in any order of the source.
 """
@@ -40,14 +40,15 @@ from reconciler.service.writing.submissions import Submission, fault_between, fa
 from reconciler.service.writing.write_gate import WriteGate, is_compared
 
 _LINES_AT_ONCE = 512
-"""Lines that are judged together, so that those of one contact can be written together."""
+"""The number of lines that are judged together, so that those of one contact can be written
+together."""
 
 _NOTES_AT_ONCE = 100
-"""Notes that are embedded together: with more there is less to pad, and more to write at the end
-while the model is idle."""
+"""The number of notes that are embedded together. With more notes there is less padding, but more
+to write at the end while the model is idle."""
 
 _BATCHES_AHEAD = 3
-"""Batches that are embedded, or wait to be, while an earlier one is written."""
+"""The number of batches that are embedded, or wait for it, while an earlier one is written."""
 
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
@@ -57,7 +58,7 @@ _ENDED_AND_ASKED = "it has ended, and the gate would ask about it first"
 
 @frozen
 class LineError:
-    """A line that was refused; the others went on."""
+    """A refused line; the other lines were imported."""
 
     line_number: int
     message: str
@@ -77,7 +78,7 @@ class ImportReport:
 
     Attributes:
         decisions: the number of decisions of this run, by action and rule.
-        resumed: lines that an earlier run, or an earlier line, had decided.
+        resumed: lines with a decision by an earlier run or an earlier line.
         errors: the refused lines, in their order.
         not_carried: the records that never came to the gate, by reason.
     """
@@ -89,22 +90,22 @@ class ImportReport:
 
     @property
     def added(self) -> int:
-        """Number of notes that became new facts, including history."""
+        """Count the notes that became new facts, including history."""
         return self._count(Action.ADD)
 
     @property
     def merged(self) -> int:
-        """Number of notes that replaced a fact, repeated it, or took it back."""
+        """Count the notes that replaced a fact, repeated it, or took it back."""
         return self._count(Action.UPDATE, Action.SKIP, Action.REVOKE)
 
     @property
     def held(self) -> int:
-        """Number of notes that wait for an answer; see ``ContactMemory.pending``."""
+        """Count the notes that wait for an answer; see ``ContactMemory.pending``."""
         return self._count(Action.HOLD, Action.ADMIT)
 
     @property
     def refused(self) -> int:
-        """Number of notes that the gate refused; ``ContactMemory.refusals`` says why."""
+        """Count the notes that the gate refused; ``ContactMemory.refusals`` says why."""
         return self._count(Action.REJECT)
 
     def _count(self, *actions: Action) -> int:
@@ -134,17 +135,17 @@ class ImportReport:
 class NoteImport:
     """Imports JSON lines, one note each; run again, it continues where it stopped.
 
-    A line without an idempotency key gets one that names the occasion. It is made of the line, the
-    number of equal lines before it and, if the line has no time, the source. So if a file is
+    A line without an idempotency key gets one that names the occasion. It is made from the line,
+    the number of equal lines before it and, if the line has no time, the source. So if a file is
     imported again, after a kill or with more lines, only new lines are added. An undated line that
-    also stands in another file is said again. A line with the key of another note is refused.
+    is also in another file counts as said again. A line with the key of another note is refused.
 
     Attributes:
-        gate: what every note goes through, one after the other, in the file's order.
+        gate: judges every note, one after the other, in the file's order.
         embed: makes the vectors of many admitted notes at once.
         digest: a keyed hash of a line; the line cannot be guessed from it.
-        decision_store: asked which lines are done.
-        attributes: the attributes of slots that are known.
+        decision_store: the decisions, which show the finished lines.
+        attributes: the known attributes of slots.
     """
 
     gate: WriteGate
@@ -160,16 +161,16 @@ class NoteImport:
         on_progress: Callable[[int], None],
         source: str,
     ) -> ImportReport:
-        """Import the lines; a refused one is reported by number and the rest goes on.
+        """Import the lines; a refused line is reported by number, and the others are imported.
 
         Args:
-            lines: JSON objects with ``text`` and, where the defaults lack them, the scope.
-            defaults: ``tenant``, ``agent_id``, ``contact_id`` of lines that name none.
-            on_progress: told how many more lines are processed.
+            lines: JSON objects with ``text`` and, if the defaults lack it, the scope.
+            defaults: ``tenant``, ``agent_id`` and ``contact_id`` of lines without them.
+            on_progress: called with how many more lines were processed.
             source: the name of their source: the same source again is the same occasion.
 
         Raises:
-            GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
+            GraphUnavailableError, EmbeddingError: notes written until then are kept; run again.
         """
         report = ImportReport()
         keyed: dict[str, int] = {}
@@ -188,7 +189,7 @@ class NoteImport:
         return report
 
     def _embedded(self, judged: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
-        """Each batch with its vectors; the model embeds the next ones meanwhile.
+        """Return each batch with its vectors; the model embeds the next ones at the same time.
 
         Only the model has a thread of its own. Judging and writing share one, because both hold the
         interpreter: in two threads each would wait for the other at every statement.
@@ -203,7 +204,7 @@ class NoteImport:
                 yield coming.popleft().result()
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
-        """Batch; each note that is compared, or read as a whole, has its vector."""
+        """Return a batch; each note that is compared, or read as a whole, has its vector."""
         wanted = [is_compared(one) or self.gate.reader.is_read(one) for one in batch]
         texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
         vectors = iter(self.embed(texts))
@@ -213,7 +214,7 @@ class NoteImport:
         ]
 
     def _read(self, submission: Submission) -> Submission:
-        """Note, judged as a whole; with its vector if it is compared."""
+        """Return a note, judged as a whole; with its vector if it is compared."""
         read = self.gate.reread(submission)
         return read if is_compared(read) else replace(read, vector=None)
 
@@ -224,7 +225,7 @@ class NoteImport:
         on_progress: Callable[[int], None],
         keyed: dict[str, int],
     ) -> Iterator[Sequence[Submission]]:
-        """Gate's assessments of the notes; those of one contact stand together, in order."""
+        """Return the gate's assessments of the notes; each contact's are together, in order."""
         for line_count, candidates in chunks:
             new = self._new(candidates, report, keyed)
             on_progress(line_count - len(new))
@@ -247,7 +248,7 @@ class NoteImport:
     def _new(
         self, candidates: Sequence[Candidate], report: ImportReport, keyed: dict[str, int]
     ) -> list[Candidate]:
-        """Notes without a decision by an earlier run or line."""
+        """Return the notes without a decision by an earlier run or line."""
         ids = [self.gate.decision_ids.of(candidate.note) for candidate in candidates]
         done = self.decision_store.find_decided(ids)
         numbers = [
@@ -268,7 +269,7 @@ class NoteImport:
         return new
 
     def _fault(self, candidate: Candidate, made: Decision | None) -> str | None:
-        """Why the key of a line is another note's; None without a readable record of that one."""
+        """Say why a line's key is another note's; None if that note's record cannot be read."""
         if made is None:
             return None
         return fault_between(self.gate.cleaner.clean(candidate).candidate, made)
@@ -281,7 +282,7 @@ class NoteImport:
         keyed: dict[str, int],
         report: ImportReport,
     ) -> Iterator[tuple[int, list[Candidate]]]:
-        """Lines in batches: how many there are, and the candidates among them.
+        """Return lines in batches: how many there are, and the candidates among them.
 
         ``keyed`` takes the number of each line that came with a key, by the id of its evidence.
         """
@@ -303,7 +304,7 @@ class NoteImport:
     def _candidate(
         self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
     ) -> tuple[Candidate, bool]:
-        """Candidate of a line, and whether the line has a key of its own."""
+        """Return the candidate of a line, and whether the line has a key of its own."""
         values = _given(line, defaults)
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
         digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
@@ -337,7 +338,7 @@ class NoteImport:
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:
-    """The name of a source of lines: the given name, else their file, else a new random one.
+    """Return the name of a source of lines: the given name, else the file, else a random one.
 
     Raises:
         InvalidRequestError: the given name is empty.
@@ -354,10 +355,10 @@ def source_of(lines: Iterable[str], named: str | None) -> str:
 
 
 def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:
-    """Place of a line among others: its contact's key, and its time, if it has one.
+    """Return the place of a line among others: its contact's key, and its time, if any.
 
     Raises:
-        InvalidRequestError: it cannot be imported. Not all possible errors are checked here.
+        InvalidRequestError: the line cannot be imported. Not all possible errors are checked here.
     """
     values = _given(line, defaults)
     dated = (_time(name, values[name]) for name in reversed(_TIME_KEYS) if name in values)
@@ -384,10 +385,10 @@ def _line_values(line: str) -> dict[str, Any]:
 
 
 def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
-    """The end of a past note; None without one.
+    """Return the end of a past note; None without one.
 
     Raises:
-        InvalidNoteError: the end is not after the beginning, or lies in the future.
+        InvalidNoteError: the end is not after the beginning, or is in the future.
     """
     if value is None:
         return None

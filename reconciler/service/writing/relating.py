@@ -1,14 +1,14 @@
 """Relating: a model's later word on how known facts relate, as a decision of its own.
 
-The rule decides what such a word may do, by the limits of any verdict; here the facts stay, end or
-are joined. Persons' answers are not taken here.
+The rule decides what such a word may do, by the limits of any verdict. Here facts are kept, ended
+or joined. Persons' answers are handled elsewhere.
 
 Rejudging: asks the arbiter later about decisions that were made without it.
 
-A decision that needed a judge and had none (budget, outage, an unusable answer) was made by the
-rule alone, and says so. The judge's later answer is a decision of its own, which relates the facts.
-If the judge would have kept a fact that the decision ended, the answer says so, and a person
-reverts it. It is not reverted here: undoing and writing again are two steps, and a note could be
+A decision without a judge that it needed (budget, outage, an unusable answer) was made by the rule
+alone, and says so. The judge's later answer is a decision of its own, which relates the facts. If
+the judge would have kept a fact that the decision ended, the answer says so, and a person reverts
+it. This module does not revert it: undoing and writing again are two steps, and a note could be
 lost between them.
 """
 
@@ -90,7 +90,7 @@ class Relating:
     """Relates known facts on a model's word.
 
     Args:
-        gate: reads the reason, as it reads any words that are kept.
+        gate: cleans the reason, like all stored words.
         fact_store: the store of facts and their conflicts.
         neighbourhoods: tell how near two facts are in meaning.
         reconciler: makes the record.
@@ -127,20 +127,20 @@ class Relating:
         Args:
             scope: the contact of the facts.
             fact_id: the fact that the relations are about.
-            relations: what it does to others.
-            decided_by: which model says so: the agent's own, or one that judges.
-            reason: why, in its words; None to say no more than what it does.
+            relations: its relations to other facts.
+            decided_by: the model that says so: the agent's own, or a judge.
+            reason: the reason, in the model's words; None for only the effect.
             session_id: the conversation in which it is said; then a binding fact ends only by the
                 contact's own words in it. None if a builder answers for that.
             trust: the trust of the relation's source; None for that of the fact.
-            proposed_by: who says so; None for the agent.
-            idempotency_key: as that of a note.
+            proposed_by: the proposer; None for the agent.
+            idempotency_key: see a note's.
 
         Raises:
             UnknownFactError: the contact has no such fact.
             InvalidNoteError: the key belongs to another relation, or to a note.
-            InvalidRequestError: a fact has ended, or the relation may change nothing; the text says
-                why.
+            InvalidRequestError: a fact has ended, or the relation is not allowed to change
+                anything; the text says why.
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         for named_id in (fact_id, *relations.named_ids):
@@ -180,9 +180,9 @@ class Relating:
 
         Args:
             scope: the contact of the facts.
-            why: what is wrong with it.
+            why: the fault of the relation.
             session_id: the conversation in which it was said.
-            idempotency_key: as that of a note.
+            idempotency_key: see a note's.
 
         Raises:
             GraphUnavailableError, GraphConflictError: as a note's.
@@ -198,13 +198,13 @@ class Relating:
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
     ) -> Decision:
-        """Record that a judge looked at a fact later, and that it stays as it is.
+        """Record that a judge looked at a fact later, and that the fact stays as it is.
 
         Args:
             scope: the contact of the fact.
             reason: the judge's words.
             proposed_by: the name of the judge.
-            idempotency_key: as that of a note.
+            idempotency_key: see a note's.
 
         Raises:
             GraphUnavailableError, GraphConflictError: as a note's.
@@ -220,7 +220,7 @@ class Relating:
         return self.ledger.write(submission, plan)
 
     def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
-        """Model's reason as a note."""
+        """Return a model's reason as a note."""
         return Note(
             scope=scope,
             text=said,
@@ -234,7 +234,7 @@ class Relating:
     def _submission(
         self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
-        """A model's relations as a cleaned submission; the gate weighs no word of it."""
+        """Make a model's relations a cleaned submission; the gate judges no word of it."""
         judged = self.gate.judge(candidate, LIVE_DOOR)
         disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
         return replace(
@@ -258,7 +258,7 @@ class Relating:
         facts: Mapping[str, Fact],
         trust: SourceKind | None,
     ) -> Relations:
-        """Relations; what a fact with an end only suspends holds beside it."""
+        """Return relations in which a fact with an end suspends another fact, and both hold."""
         fact = facts[fact_id]
         if fact.valid_to is None:
             return told
@@ -273,7 +273,7 @@ class Relating:
         return replace(left, both_hold=held) if left else Relations(both_hold=held)
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
-        """Binding and confirmed facts end only by the contact's word in this conversation."""
+        """Check that binding and confirmed facts end only by the contact's word in this session."""
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
@@ -299,10 +299,10 @@ class Relating:
         trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
-        """Result of the relations.
+        """Return the result of the relations.
 
         Raises:
-            InvalidRequestError: they may change nothing; the text says why.
+            InvalidRequestError: they are not allowed to change anything; the text says why.
         """
         fact, now = facts[fact_id], self.clock()
         near = self.neighbourhoods.current(scope)
@@ -387,7 +387,7 @@ class Relating:
 
 
 def _as_note(fact: Fact, trust: SourceKind | None) -> Note:
-    """Fact as a note, so that the rule decides about it as about any note."""
+    """Return a fact as a note, so that the rule decides about it as about any note."""
     return Note(
         scope=_ANY,
         text=fact.text,
@@ -413,7 +413,7 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 def _links(
     outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
 ) -> tuple[Conflict, ...]:
-    """New disputes of the fact that stays: its own, and those of the facts that end."""
+    """Return the new disputes of the fact that stays: its own, and those of the ending facts."""
     stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {one.ids for one in open_}
     settled = {*gone, stays_id, *_ids_of(outcome.closed)}
@@ -452,7 +452,7 @@ def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 
 
 def _in_words(fact_id: str, relations: Relations) -> str:
-    """Relation in words, without a word of the facts."""
+    """Describe a relation in words, without a word of the facts."""
     repeated = () if relations.repeats is None else (relations.repeats,)
     said = (
         ("takes the place of", relations.replaces),
@@ -471,7 +471,7 @@ _HOW_ELSE = "if the contact said so, note it in words that name it, else a perso
 _NO_REPETITION = "each of the two says something that the other does not, so both stay"
 
 _ANY = Scope("any", "any", "any")
-"""The rule looks at no scope: facts of one contact alone are given to it."""
+"""A scope for the rule, which never reads it, because it gets facts of one contact only."""
 
 
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
@@ -484,13 +484,14 @@ class Upheld(StrEnum):
     """The judge would have decided the same."""
 
     AMENDED = "amended"
-    """It would not, and the facts are as it says now."""
+    """The judge would have decided otherwise, and the facts were changed accordingly."""
 
     DOUBTED = "doubted"
-    """It would have kept what the decision ended, which a person may ``revert``."""
+    """The judge would have kept a fact that the decision ended; a person may ``revert`` the
+    decision."""
 
     UNJUDGED = "unjudged"
-    """It still does not answer, or its answer cannot be carried out; ``why`` says more."""
+    """The judge still does not answer, or its answer cannot be carried out; ``why`` says more."""
 
 
 @frozen
@@ -543,9 +544,9 @@ class Rejudging:
     clock: Clock
 
     def run(self, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
-        """Result of each unjudged decision about these contacts, the newest first.
+        """Judge each unjudged decision about these contacts again, the newest first.
 
-        Waits for the budget. A fact that a newer one ends needs no question of its own.
+        The call waits for the budget. A fact that a newer one ends needs no question of its own.
 
         Args:
             scopes: the contacts.
@@ -593,13 +594,13 @@ class Rejudging:
             return self._kept(decision, opinion.judgement, Upheld.UPHELD, str(error))
 
     def _ended(self, decision: Decision) -> Sequence[Neighbour]:
-        """Facts that the decision ended, as they were then."""
+        """Return the facts that the decision ended, as they were then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
     def _beside(
         self, decision: Decision, facts: Neighbourhood, vector: Floats
     ) -> Sequence[Neighbour]:
-        """Facts that the judge would be shown today, without the fact itself."""
+        """Return the facts that the judge would be shown today, without the fact itself."""
         _, near, _ = facts.look(decision.note, vector, self.clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
         return shown_to_judge(decision.note, others, self.policy)
@@ -644,7 +645,7 @@ def _key_of(decision: Decision) -> str:
 
 
 def _relations(decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
-    """Judge's relations, by the facts' ids."""
+    """Return the judge's relations, by the facts' ids."""
     if judgement.target is None:
         return Relations(both_hold=decision.conflicting_ids)
     numbers = dict.fromkeys((judgement.target, *judgement.also))

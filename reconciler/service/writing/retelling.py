@@ -1,11 +1,10 @@
 """Retelling: a late note, decided as if a contact's notes had been told in order. Writes nothing.
 
 A late note was said before something that is known. No rule asks what a newer fact does to an older
-note, so the notes that it concerns are told again, in the order in which they were said: by the
-same plan, on a neighbourhood of their own, once without the late note and once with it. What
-differs is written. If the first telling does not lead to the facts as they are, a person, an
-agent's relation or other rules had a part in them: then they stay, and the late note is decided on
-them like any other.
+note, so the notes near it are decided again, in the order in which they were said. They use the
+same plan, on a separate neighbourhood, once without the late note and once with it. The difference
+is written. If the first run does not lead to the present facts, a person, an agent's relation or
+other rules have changed them. Then they stay, and the late note is decided like any other note.
 """
 
 from __future__ import annotations
@@ -44,10 +43,11 @@ Plan = Callable[[Submission, Neighbourhood], Commit | Other]
 Pair = frozenset[str]
 
 _NEAR_COSINE_MIN = 0.3
-"""Below it no rule compares two texts that share neither a word nor a slot."""
+"""The cosine below which no rule compares two texts that share neither a word nor a slot."""
 
 _NOTES_MAX = 200
-"""Notes that are told again, each in a millisecond or two. A longer story is not told again."""
+"""The most notes that are decided again, each in one or two milliseconds. A longer story is not
+decided again."""
 
 _BY_RULE = (Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE)
 
@@ -56,7 +56,7 @@ _BY_OTHERS = (DecidedBy.ANSWER, DecidedBy.AMENDMENT, DecidedBy.GATE)
 
 @dataclass(slots=True)
 class _Story:
-    """The facts that some notes lead to, told in one order.
+    """The facts that result from some notes, told in one order.
 
     Attributes:
         facts: all facts that were written, live and ended, by id.
@@ -84,24 +84,24 @@ class _Story:
 
     @property
     def live(self) -> set[str]:
-        """Ids of the facts that have not ended."""
+        """Return the ids of the facts that have not ended."""
         return {fact_id for fact_id, fact in self.facts.items() if not fact.has_ended}
 
     def with_told(self, commit: Commit) -> _Story:
-        """A copy with the result of one more note."""
+        """Return a copy with the result of one more note."""
         copy = _Story(dict(self.facts), conflicts=self.conflicts.copy())
         copy.tell(commit)
         return copy
 
     @property
     def outcome(self) -> tuple[object, ...]:
-        """When facts ended, and what is in dispute."""
+        """Return the ends of facts, and the disputes."""
         ends = {fact_id: (one.has_ended, one.valid_to) for fact_id, one in self.facts.items()}
         return ends, self.disputes
 
     @property
     def disputes(self) -> set[Pair]:
-        """Pairs of facts in dispute."""
+        """Return the pairs of facts in dispute."""
         others = self.conflicts.as_mapping()
         return {frozenset((one, other)) for one in others for other in others[one]}
 
@@ -125,12 +125,12 @@ class Retelling:
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
     ) -> Commit | Other:
-        """Commit of a late note; ``plain`` if that does the same, or no story can be told.
+        """Plan the commit of a late note; ``plain`` if that does the same, or no story can be told.
 
         Args:
             submission: the late note.
             seen: the contact as it is.
-            plain: the commit of the note by what is known now.
+            plain: the commit of the note on the present facts.
             plan: plans a note on a neighbourhood. If it returns no commit but a question for a
                 judge, so does this.
         """
@@ -180,7 +180,7 @@ def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Float
 
 
 def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision], set[str]]:
-    """Notes about these facts and those tied to them, as said; and the ids of all of them."""
+    """Find the notes about these facts and those tied to them, as said, and all their ids."""
     retold_ids = {decision.decision_id for decision in made}
     while True:
         chosen = [decision for decision in made if ids & touched_by(decision)]
@@ -217,7 +217,7 @@ def _commit(
     links: Mapping[Pair, Conflict],
     supersessions: Iterable[Supersession],
 ) -> Commit:
-    """Late note's commit with all that it changes."""
+    """Return the late note's commit with all that it changes."""
     above_it = {(link.new_id, link.old_id): link for link in supersessions}
     links_after, after = dict(then.links), dict(then.facts)
     for decision_id, told in now.made.items():
@@ -272,7 +272,7 @@ def _commit(
 
 
 def _alone(told: Commit, fact: Fact, version: int) -> Commit:
-    """Commit of a note that was only counted, and in order is a fact of its own."""
+    """Return the commit of a note that was only counted, but in order is a fact of its own."""
     made = told.decision
     verdict: Verdict[str] = Verdict(
         action=Action.ADD, decided_by=made.decided_by, reason=made.reason
@@ -296,7 +296,7 @@ def _alone(told: Commit, fact: Fact, version: int) -> Commit:
 
 
 def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
-    """Known fact, changed in what differs between the two stories."""
+    """Return a known fact, changed by the differences between the two stories."""
     pairs = ((each.name, getattr(then, each.name)) for each in fields(Standing))
     return replace(known, **{name: new for name, new in pairs if new != getattr(now, name)})
 
@@ -304,7 +304,7 @@ def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
 def _as_history(
     own: Commit, above: Sequence[Supersession], facts: Mapping[str, Fact], plain: Commit
 ) -> Commit:
-    """Commit of a late note that is over: beneath a newer fact, or as never true."""
+    """Return the commit of a late note that has ended: below a newer fact, or never true."""
     reason, is_again = own.decision.reason, any(link.is_restatement for link in above)
     for link in above:
         reason = f"older than the fact from {facts[link.new_id].valid_from:%Y-%m-%d} ({reason})"
@@ -328,7 +328,7 @@ def _as_history(
 def _redrawn(
     now: _Story, then: _Story, links: Mapping[Pair, Conflict], own: Decision
 ) -> tuple[Conflict, ...]:
-    """Disputes that open or close with the late note, except those that it opens itself."""
+    """Return the disputes that open or close with the late note, except those it opens itself."""
     own_pairs = {frozenset((str(own.fact_id), other)) for other in own.conflicting_ids}
     opened = (
         Conflict(

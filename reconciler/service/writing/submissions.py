@@ -2,11 +2,11 @@
 
 A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision``.
 
-Ids: those of decisions, and the check of those that are given.
+Ids: makes the ids of decisions, and checks given ids.
 
-An id of a decision is random, or made from a key that may be used once: then the engine's own
-uniqueness of ids prevents a second write. Given ids and names of persons are stored as they are, so
-they must hold no secret. Keeps nothing.
+The id of a decision is random, or made from a key for one use; then the engine's uniqueness of ids
+prevents a second write. Given ids and names of persons are stored as they are, so they must hold no
+secret. This module keeps nothing.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class IdCheck:
         """Check ids, each with its name.
 
         Raises:
-            InvalidRequestError: one of them holds a secret, or an account's number.
+            InvalidRequestError: an id holds a secret, or an account's number.
         """
         for name, value in ids:
             if isinstance(value, str) and (kind := self._kind_in(value)):
@@ -80,7 +80,7 @@ _NAMES = {SensitiveKind.IBAN: "a bank account", SensitiveKind.CREDIT_CARD: "a ca
 
 
 def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
-    """Kind of the first sensitive part of an id; None without one.
+    """Return the kind of the first sensitive part of an id; None without one.
 
     An id of digits alone does not count as a card: one in ten ids of sixteen digits would look like
     one. An id of hexadecimal digits alone does not count as a key: many callers use a hash. A short
@@ -118,13 +118,13 @@ class DecisionIds:
     key: bytes
 
     def of(self, note: Note) -> str:
-        """Id of a note's decision: the same for the same key in a scope, else a random one."""
+        """Make the id of a note's decision: fixed by its key in a scope, else a random id."""
         if note.idempotency_key is None:
             return str(uuid.uuid4())
         return self.of_key(note.scope, note.idempotency_key)
 
     def of_key(self, scope: Scope, idempotency_key: str) -> str:
-        """Id of the decision for an idempotency key, whether or not it was made."""
+        """Return the id of the decision for an idempotency key, even if it was never made."""
         said = f"{scope.contact_key}/{idempotency_key}".encode()
         digest = hmac.new(self.key, said, hashlib.sha256).digest()
         return str(uuid.UUID(bytes=digest[:16]))
@@ -134,7 +134,7 @@ class DecisionIds:
 
 
 def settlement_id_of(decision_id: str) -> str:
-    """Id of the decision that settles a held or admitted one; there is at most one.
+    """Return the id of the decision that settles a held or admitted one; there is at most one.
 
     It cannot be guessed without the first id.
     """
@@ -152,11 +152,11 @@ KEY_OF_ANOTHER = (
     "this idempotency key belongs to another note or relation, and nothing was written; use a new "
     "key for this one"
 )
-"""The error of a call with a key of another call."""
+"""The error about a call with another call's key."""
 
 _COMPARED = ("valid_from", "source_kind", "source_reference", "tags", "artefact", "lifetime_days")
-"""The fields of a note, beside its slot, by which two calls with one key are told apart. Not what
-the gate may fill in, nor what says when and in which conversation the call was made."""
+"""The fields of a note, besides its slot, by which two calls with one key are distinguished. Fields
+that the gate may fill in, and the time and conversation of the call, are not among them."""
 
 _WITHHELD_TEXT = "(withheld: the evidence may not be used here)"
 
@@ -205,17 +205,17 @@ class Submission:
 
     @property
     def note(self) -> Note:
-        """Note to remember."""
+        """Return the note to remember."""
         return self.candidate.note
 
     @property
     def episode_id(self) -> str:
-        """Id of the note's own evidence; by it an attempt recognises its own decision."""
+        """Return the id of the note's own evidence, by which an attempt recognises its decision."""
         return self.candidate.evidence[0].episode_id
 
     @property
     def scope(self) -> Scope:
-        """Scope of the contact that it is about."""
+        """Return the scope of its contact."""
         return self.note.scope
 
     @property
@@ -230,12 +230,12 @@ class Submission:
 
     @property
     def ended_at(self) -> datetime | None:
-        """The end of a note that is over (UTC); None for any other."""
+        """Return the end of a note that has ended (UTC); None for any other."""
         return self.candidate.ended_at
 
     @property
     def named_ids(self) -> tuple[str, ...]:
-        """Facts that it names; they are compared at any distance."""
+        """Return the facts that it names; they are compared at any distance."""
         amended = () if self.amended_id is None else (self.amended_id,)
         related = self.candidate.relations
         return (*amended, *(related.named_ids if related else ()))
@@ -257,7 +257,7 @@ class Submission:
         return is_answer or self.is_relating
 
     def disposed(self, action: Action) -> Verdict[str]:
-        """Verdict of a decision that writes no fact: a disposal of the gate, or an answer."""
+        """Return the verdict of a decision without a fact: a disposal of the gate, or an answer."""
         return Verdict(
             action=action,
             decided_by=DecidedBy.ANSWER if self.answered_by else DecidedBy.GATE,
@@ -265,7 +265,7 @@ class Submission:
         )
 
     def embedded(self, embed: Callable[[Sequence[str]], Floats]) -> Submission:
-        """Submission with its vector."""
+        """Return the submission with its vector."""
         if self.vector is not None:
             return self
         started = time.perf_counter()
@@ -273,16 +273,16 @@ class Submission:
         return replace(self, vector=vector, embed_ms=(time.perf_counter() - started) * 1000)
 
     def about(self, note: Note) -> Submission:
-        """Submission with another note, worded or dated differently."""
+        """Return the submission with another note, worded or dated differently."""
         return replace(self, candidate=replace(self.candidate, note=note))
 
 
 def withheld(submission: Submission, reason: GateReason) -> Submission:
-    """Submission as a refusal, without any of its words.
+    """Return the submission as a refusal, without any of its words.
 
     Args:
-        submission: what is refused.
-        reason: why, one of ``WITHHELD``.
+        submission: the refused submission.
+        reason: the reason, one of ``WITHHELD``.
     """
     told, assessment = submission.note, submission.assessment
     note = Note(
@@ -305,7 +305,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def resubmitted(decision: Decision, vector: Floats) -> Submission:
-    """Note of a decision by the rule, as it came from the gate, dated as it was decided on."""
+    """Return a decided note as it came from the gate, dated as it was decided on."""
     note, told = replace(decision.note, is_dated=True), decision.proposal
     return Submission(
         candidate=Candidate(
@@ -327,7 +327,7 @@ def resubmitted(decision: Decision, vector: Floats) -> Submission:
 
 
 def check_key(submission: Submission, decision: Decision) -> None:
-    """Check that the decision about a submission, if it is a replay, is about the same note.
+    """Check that a replayed decision is about the same note as the submission.
 
     Raises:
         InvalidNoteError: the key belongs to another note or relation; the text names what differs.
@@ -337,7 +337,7 @@ def check_key(submission: Submission, decision: Decision) -> None:
 
 
 def fault_of_key(submission: Submission, decision: Decision) -> str | None:
-    """Why the key of a submission belongs to another call; None if the decision may be its own."""
+    """Say why a submission's key belongs to another call; None if the decision may be its own."""
     was_refused = decision.judged.reason is GateReason.WRONG_RELATION
     if not decision.replayed or was_refused:  # the record of that refusal has no relations
         return None
@@ -349,11 +349,11 @@ def fault_of_key(submission: Submission, decision: Decision) -> str | None:
 
 
 def fault_between(candidate: Candidate, decision: Decision) -> str | None:
-    """What differs between a cleaned note and the note of the decision with the same key.
+    """Return the difference between a cleaned note and the note under the same key.
 
     None if they may be the same.
 
-    What was erased or withheld cannot be compared.
+    Erased and withheld words cannot be compared.
     """
     note, kept = candidate.note, decision.note
     if not is_same_text(note.text, kept.text):
@@ -388,7 +388,7 @@ def _begins_as_said(note: Note) -> bool:
 
 
 def _differing_slot(note: Note, kept: Note) -> str | None:
-    """Part of the slot that differs; two that were read from the same text are the same."""
+    """Return the part of the slot that differs; two slots from the same text are the same."""
     is_read = note.slot is None or note.slot_read_from is not None
     if is_read and kept.slot_read_from is not None:
         return None
@@ -405,7 +405,7 @@ def _differing_slot(note: Note, kept: Note) -> str | None:
 
 
 def _may_have_meant(subject: str, kept: str, said: str) -> bool:
-    """True if a subject may have been found to mean the kept one, such as the contact's name."""
+    """True if a subject may mean the kept one, such as the contact's name."""
     from reconciler.domain.values.placing import is_name_alone
 
     if subject == CONTACT_SUBJECT:
@@ -424,10 +424,10 @@ def _is_same(given: object, kept: object) -> bool:
 
 
 def is_same_text(text: str, kept: str) -> bool:
-    """True if a cleaned text may be the one that a decision keeps.
+    """True if a cleaned text may be the text of a decision.
 
-    What was erased or withheld cannot be compared, nor can values that were redacted without a
-    hash. Another policy may redact more than the earlier one, or less.
+    Erased and withheld words cannot be compared, nor can values that were redacted without a hash.
+    Another policy may redact more than the earlier one, or less.
     """
     if kept in (ERASED, _WITHHELD_TEXT):
         return True
@@ -436,7 +436,7 @@ def is_same_text(text: str, kept: str) -> bool:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """Note as an episode: the evidence of a note or a refusal that cites no conversation."""
+    """Make a note an episode: evidence of a note or a refusal that cites no conversation."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,
@@ -450,7 +450,7 @@ def own_episode_of(note: Note) -> Evidence:
 
 
 def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPolicy:
-    """Thresholds as decisions record them, with the embedding model that they belong to."""
+    """Return thresholds as decisions record them, with their embedding model."""
     return RecordedPolicy(
         profile=policy.profile,
         cosine_update_min=policy.cosine_update_min,
@@ -471,7 +471,7 @@ def recorded(
     timings: Timings,
     neighbours: Sequence[Neighbour] = (),
 ) -> Decision:
-    """Record of a verdict about a submission.
+    """Make the record of a verdict about a submission.
 
     Args:
         submission: the submission.
@@ -479,7 +479,7 @@ def recorded(
         policy: the thresholds of the verdict.
         at: now (UTC).
         version: the contact's version after the commit.
-        timings: how long it took.
+        timings: the durations.
         neighbours: the facts that the note was compared with, nearest first.
     """
     own, note = submission.candidate.evidence[0], submission.note

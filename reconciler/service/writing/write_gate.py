@@ -2,8 +2,8 @@
 
 The checks and their weights are in ``reconciler.domain.gate``. Here a candidate is cleaned, judged
 by earlier decisions about the same inference, and then reconciled or recorded. The note reader says
-what a judged note resembles as a whole, before the gate has its last word. The vector that it makes
-is the one that the note is compared by, so nothing is embedded twice.
+what a judged note resembles as a whole, before the gate decides. The note is later compared by the
+same vector, so nothing is embedded twice.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ class NoteReader:
 
     Attributes:
         embed: makes vectors that can be compared.
-        leanings: reads a text and its vector; None for a model that no head was trained on.
+        leanings: reads a text and its vector; None if no head was trained on the model.
     """
 
     embed: Callable[[Sequence[str]], Floats]
     leanings: Callable[[str, Floats], Leanings] | None
 
     def is_read(self, submission: Submission) -> bool:
-        """True if the sense of a note may matter: words that are refused stay refused.
+        """True if a note's whole meaning may matter: words that are refused stay refused.
 
         The packaged model puts all texts of another language near each other, scraps or not.
         """
@@ -97,9 +97,9 @@ class NoteReader:
         )
 
     def with_vector(self, submission: Submission) -> Submission:
-        """Submission with its vector, if its sense matters; without one if the model fails.
+        """Return a submission with its vector, if its meaning matters; without if the model fails.
 
-        Then its words alone are judged; what needs the vector fails on its own.
+        Then only its words are judged; a step that needs the vector fails by itself.
         """
         if not self.is_read(submission):
             return submission
@@ -109,7 +109,7 @@ class NoteReader:
             return submission
 
     def leanings_of(self, submission: Submission) -> Leanings | None:
-        """What a note with a vector leans to; None where that says nothing."""
+        """Return the leanings of a note with a vector; None if they say nothing."""
         if self.leanings is None or submission.vector is None or not self.is_read(submission):
             return None
         found = self.leanings(submission.note.text, submission.vector)
@@ -127,7 +127,8 @@ _MAY_AGREE = (
 admitted, with consent or approval if it needed any."""
 
 _DOORS_OF_CALLERS = (LIVE_DOOR, PROPOSAL_DOOR)
-"""Doors at which a caller chooses the key of a note; at others it is made of what is proposed."""
+"""Doors at which a caller chooses the key of a note; at others the key is made from the
+proposal."""
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: larger batches make no decision cheaper."""
@@ -138,7 +139,7 @@ class Judging:
     """The gate's assessment of candidates; reads and writes nothing.
 
     Attributes:
-        cleaner: takes out the data that may not be kept, and knows floors, handlings and domains.
+        cleaner: removes the data that may not be kept, and has floors, handlings and domains.
         reader: reads what a note resembles as a whole.
         decision_ids: makes the ids of decisions.
         clock: the time now, UTC-aware.
@@ -151,14 +152,15 @@ class Judging:
 
     @traced("gate")
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """Gate's assessment of a candidate by its words, without precedents.
+        """Return the gate's assessment of a candidate by its words, without precedents.
 
         Args:
-            candidate: what is proposed; its agent chooses the domain.
+            candidate: the candidate; its agent chooses the domain.
             door: the door that it came through.
 
         Raises:
-            InvalidRequestError: an id or a name holds a secret; those are kept as they are given.
+            InvalidRequestError: an id or a name holds a secret; ids and names are stored as they
+                are given.
         """
         self.cleaner.check_ids(candidate)
         policy = self.cleaner.policy_of(candidate.note.scope)
@@ -174,14 +176,14 @@ class Judging:
         )
 
     def judge_whole(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """As ``judge``, and by what the note resembles as a whole; it may have its vector."""
+        """Judge like ``judge``, and also by the note's whole meaning; it may have its vector."""
         return self.reread(self.reader.with_vector(self.judge(candidate, door)))
 
     def reread(self, submission: Submission) -> Submission:
-        """Submission, assessed again if the note as a whole says more than its words.
+        """Judge a submission again if the note as a whole says more than its words.
 
         Args:
-            submission: as ``judge`` left it; without a vector it stays so.
+            submission: the result of ``judge``; without a vector it stays the same.
         """
         leanings, cleaned = self.reader.leanings_of(submission), submission.cleaned
         if leanings is None or cleaned is None:
@@ -201,9 +203,9 @@ class WriteGate(Judging):
     """Decides whether a candidate is remembered, and records the decision.
 
     The default is not to write. A statement from a trusted source is reconciled by the call that
-    proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
+    proposes it. A claim that was read from a text is only proposed, and a second call commits it.
 
-    What could write past its checks is private.
+    Methods that could write without its checks are private.
 
     Args, beside the attributes of ``Judging``:
         fact_store: has what may answer a thin note.
@@ -229,7 +231,7 @@ class WriteGate(Judging):
                 it ``is_compared``. The notes of one contact are decided in order.
 
         Raises:
-            As ``propose``; the decisions that were yielded until then stand.
+            As ``propose``; the decisions that were yielded until then are kept.
         """
         left = list(submissions)
         while left:
@@ -250,7 +252,7 @@ class WriteGate(Judging):
         """Record the gate's disposal of a candidate, and reconcile an admitted one.
 
         Args:
-            candidate: what is proposed.
+            candidate: the candidate.
             door: the door that it came through.
             may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
@@ -279,7 +281,7 @@ class WriteGate(Judging):
         return decision
 
     def find_earlier(self, candidate: Candidate, door: str) -> Decision | None:
-        """Decision of an earlier call with the candidate's key, as a replay; None without one.
+        """Return the decision of an earlier call with the candidate's key; None without one.
 
         Raises:
             InvalidNoteError: the key belongs to another note or relation.
@@ -295,22 +297,22 @@ class WriteGate(Judging):
         return earlier
 
     def outcome_of(self, note: Note) -> Decision | None:
-        """Last decision about a proposed note, by its key; None if it was never proposed."""
+        """Return the last decision about a proposed note, by its key; None if never proposed."""
         decision_id = self.decision_ids.of(note)
         settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self.decision_store.find_decision(note.scope, decision_id)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """Candidates of one session that the contact may be asked about, by idempotency key.
+        """Choose the candidates of a session that the contact may be asked about, by key.
 
-        They are as many as the session still has room for beside its waiting questions: those that
-        contradict a live fact first, then the most important ones. Of two values of one attribute
-        only the later one is asked about, and of one topic that needs consent only one. A second
-        call, after some were proposed, gives the same result.
+        Their number is limited by the room of the session beside its waiting questions: those that
+        contradict a live fact come first, then the most important ones. Of two values of one
+        attribute only the later one is asked about, and of one topic that needs consent only one. A
+        second call, after some were proposed, gives the same result.
 
         Args:
-            candidates: of one session, in the order in which they were said; none of them
-                confirmed.
+            candidates: the candidates of one session, in the order in which they were said; none of
+                them is confirmed.
         """
         latest = {
             slot.question: candidate
@@ -339,7 +341,7 @@ class WriteGate(Judging):
         return frozenset(islice(matters.values(), max(room - waiting, 0)))
 
     def _question_of(self, candidate: Candidate, own_ids: Set[str]) -> list[tuple[float, str, str]]:
-        """Candidate's weight, matter and key, if the contact would be asked about it."""
+        """Return a candidate's weight, matter and key, if the contact would be asked about it."""
         note = candidate.note
         try:
             submission = self._with_precedents(self.judge_whole(candidate))
@@ -405,7 +407,7 @@ class WriteGate(Judging):
         return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
-        """Decision about a candidate that is not reconciled as it stands."""
+        """Return the decision about a candidate that is not reconciled as it is."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
         if earlier := self.ledger.find_earlier(submission):
@@ -449,7 +451,7 @@ class WriteGate(Judging):
         return replace(submission, assessment=assess(cleaned, policy, self.clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
-        """Submission, judged again by earlier decisions on its inference if they may matter."""
+        """Judge a submission again by earlier decisions on its inference if they may matter."""
         first, cleaned, note = submission.assessment, submission.cleaned, submission.note
         is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
@@ -482,7 +484,7 @@ class WriteGate(Judging):
 def _next_of_each_contact(
     submissions: Sequence[Submission],
 ) -> tuple[list[Submission], list[Submission], list[Submission]]:
-    """Candidates that can be settled next: recorded only, then reconciled; and the rest.
+    """Return the candidates to settle next: recorded only, then reconciled; and the rest.
 
     A candidate that is only recorded depends on earlier decisions. So it waits until the earlier
     candidates of its contact are written, and the later ones wait for it.
@@ -511,9 +513,10 @@ def is_compared(submission: Submission) -> bool:
 
 
 def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
-    """Candidate with the gate's findings about it, and an episode that it rests on.
+    """Return a candidate with the gate's findings about it, and an episode that it rests on.
 
-    If an extractor only passes on the contact's word, the note is the contact's word from here on.
+    If an extractor only passes on the contact's word, the note counts as the contact's word from
+    here on.
     """
     told = candidate.note
     note = replace(
@@ -528,7 +531,7 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
 
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
-    """Candidate of a decision, made again from the record."""
+    """Return the candidate of a decision, made from the record."""
     judged = decision.judged
     own = [item for item in evidence if item.episode_id == decision.episode_id]
     others = [item for item in evidence if item.episode_id != decision.episode_id]
@@ -550,7 +553,7 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
 
 
 def _extractors_confidence(assessment: Assessment) -> float | None:
-    """Extractor's own confidence, if the score began with it; 1 for the contact's own word."""
+    """Return the extractor's own confidence, if the score began with it; 1 for contacts."""
     if assessment.is_contacts_word:
         return 1.0
     first = next(iter(assessment.parts), None)
@@ -558,7 +561,7 @@ def _extractors_confidence(assessment: Assessment) -> float | None:
 
 
 def _agreeing(submission: Submission) -> Submission:
-    """Submission as admitted, because it repeats a known fact."""
+    """Return the submission as admitted, because it repeats a known fact."""
     assessment = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
     return replace(submission, assessment=assessment)
 
