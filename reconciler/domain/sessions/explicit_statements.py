@@ -1,19 +1,18 @@
 """Explicit statements: what people ask to have remembered, and slots that they fill themselves.
 
-A request ("from now on", "never call me"; ``config/lexicon/statements.toml``) lives
-here, and so does what the slot reader finds in a clause in the first person; it alone fills slots.
-Anything else is left alone: without a model a plain sentence cannot be told from a passing remark.
-What becomes of a statement, and any model or clock, must never come in here. Every pattern is tried
-at places that it cannot move from, in sentences of bounded length, so a long text costs as it is
-long.
+Here are requests ("from now on", "never call me"; ``config/lexicon/statements.toml``), and the
+slots that the slot reader finds in clauses in the first person; only these fill slots. Other
+sentences are ignored, because without a model a plain sentence cannot be distinguished from a
+passing remark. Never here: the use of a statement, a model, or a clock. Every pattern is tried only
+at fixed places, in sentences of bounded length, so the time grows only with the length of the text.
 
 Third person: turns the contact's words about themselves into a sentence about the contact.
 
 "I work at Brightwave." becomes "The contact works at Brightwave."; an order keeps its form and
-names whom it is about ("Never ring the contact before noon."). Only pronouns and the verb that goes
-with "I" change. Where a form is not sure, or "I" comes twice, the words stay as they were said: a
-wrong verb or subject may be false, and a quotation is near every other one. The words are in
-``config/lexicon/third_person.toml``.
+names the contact ("Never ring the contact before noon."). Only pronouns and the verb that goes with
+"I" change. If a form is not sure, or "I" comes twice, the words stay as they were said: a wrong
+verb or subject may make a false statement, and quotations are near to each other in meaning. The
+words are in ``config/lexicon/third_person.toml``.
 """
 
 from __future__ import annotations
@@ -54,11 +53,11 @@ _PRONOUNS = {
     "we've": f"{_WE} have",
     "we'll": f"{_WE} will",
 }
-"""Words that always stand for the contact. After "and others" a verb has the form that it has after
+"""Words that always mean the contact. After "and others" a verb has the form that it has after
 "we", so nothing else changes."""
 
 _REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
-"""The same once the sentence has named the contact as its subject."""
+"""Words that mean the contact after the sentence has named the contact as its subject."""
 
 _UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't", '"', "“"})
 """Words without a known form, and marks that begin another person's words."""
@@ -73,7 +72,7 @@ class _UnsureError(Exception):
 
 
 def about_the_contact(said: str) -> str:
-    """Sentence as one about the contact, which stands alone and ends with a full stop.
+    """Turn a sentence into one about the contact, which ends with a full stop.
 
     Args:
         said: a sentence or a clause in the first person, or an order, with single spaces.
@@ -87,10 +86,10 @@ def about_the_contact(said: str) -> str:
 
 
 def _in_third_person(tokens: Sequence[str]) -> str:
-    """Words in the third person.
+    """Put words into the third person.
 
     Raises:
-        _UnsureError: a form is not known, or it is not sure who does what is said.
+        _UnsureError: a form is not known, or the doer is not sure.
     """
     told: list[str] = []
     is_named, may_go_on, awaits = False, False, ""
@@ -125,7 +124,7 @@ def _in_third_person(tokens: Sequence[str]) -> str:
 
 
 def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
-    """New form of a word other than "I" and its verb; it may be a name (My Fair Lady)."""
+    """Return the new form of a word other than "I" and its verb; it may be part of a name."""
     word = _small_word(tokens[at])
     if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
         return tokens[at]
@@ -139,7 +138,7 @@ def _small_word(token: str) -> str:
 
 
 def _check_subject(tokens: Sequence[str], at: int) -> None:
-    """Check that an "I" stands in front of its verb and is its only subject.
+    """Check that an "I" comes before its verb and is its only subject.
 
     Raises:
         _UnsureError: it comes after its verb ("am I"), shares it ("my wife and I live"), or may
@@ -152,15 +151,15 @@ def _check_subject(tokens: Sequence[str], at: int) -> None:
 
 
 def _word_before(tokens: Sequence[str], at: int) -> str:
-    """Word in front, if only a space stands between."""
+    """Return the word before, if only a space is between."""
     return _small_word(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
 
 
 def _agreeing(verb: str, subject: str) -> str:
-    """Form of a verb that goes with "the contact", given the one that goes with "I".
+    """Return the form of a verb for "the contact", from the form for "I".
 
     Raises:
-        _UnsureError: it is not known.
+        _UnsureError: the form is not known.
     """
     word = _small_word(verb)
     if subject == "i'd" and word in _words_listed("after_would"):
@@ -193,10 +192,10 @@ if TYPE_CHECKING:
     from reconciler.reading.values.slot_reading import ReadSlot
 
 SENTENCE_LENGTH_MAX = 400
-"""Characters of the longest sentence that is read; a plain statement needs fewer."""
+"""The most characters of a sentence that is read; a plain statement needs fewer."""
 
 REQUEST_LENGTH_MAX = 1_000
-"""Characters of the longest sentence that is read if it asks to be remembered."""
+"""The most characters of a sentence that is read if it asks to be remembered."""
 
 
 @frozen
@@ -204,12 +203,12 @@ class ExplicitStatement:
     """A sentence's statement about its speaker.
 
     Attributes:
-        text: the statement in the third person and single spaces; it stands alone.
-        span: the sentence, letter by letter as it stands in the text.
+        text: the statement in the third person, with single spaces; it is a whole sentence.
+        span: the sentence, letter by letter as in the text.
         category: preference, fact, decision or procedure.
         is_request: whether it asks to be remembered or obeyed from now on.
-        is_hedged: whether the speaker leaves it open.
-        speech: how it is meant.
+        is_hedged: whether the speaker is unsure.
+        speech: its meaning, literal or not.
         subject, attribute, value: the slot that it fills, as far as it fills one.
     """
 
@@ -225,14 +224,14 @@ class ExplicitStatement:
 
 
 def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:
-    """Explicit statements of a text, in their order; a sentence may hold several.
+    """Find the explicit statements of a text, in their order; a sentence may hold several.
 
-    Questions, other people's words and passing states give none. Words that are played, imagined or
-    ironic are given, and marked as such.
+    Questions, other people's words and passing states give none. Played, imagined or ironic words
+    give statements that are marked as such.
 
     Args:
         text: one message of one speaker, of any length.
-        attributes: those that are known, by which slots are read.
+        attributes: the known attributes, by which slots are read.
     """
     for said in dict.fromkeys(_sentences(text)):
         # Claims are read first: most sentences have none, and need no further reading.
@@ -281,7 +280,7 @@ _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 
 
 def _up_to(claim: _Claim, said: str) -> str:
-    """The sentence up to the claim's end: "I think" stands before the claim, or in it."""
+    """Return the sentence up to the claim's end: "I think" is before the claim, or in it."""
     words = claim.text[1:]
     before, separator, _ = said.partition(words)
     return before + separator
@@ -309,7 +308,7 @@ _OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Sentences that may be statements."""
+    """Find the sentences that may be statements."""
     for sentence in read_text(text).sentences:
         is_own = not is_marked_at(text, sentence.start, sentence.start + 1)
         if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
@@ -324,7 +323,7 @@ def _is_of_length(said: str) -> bool:
 
 
 def _stated_part(said: str) -> str:
-    """Stating part of a sentence: all of it, or the part before its question; may be empty."""
+    """Return the stating part of a sentence: all, or the part before its question; may be empty."""
     if not _is_question(said):
         return said
     asked = _the("asked_then").search(said)
@@ -351,7 +350,7 @@ _SPEECHES = {
 
 
 def _speech(said: str) -> Speech | None:
-    """Meaning of a sentence, literal or not; None for another person's words."""
+    """Return the meaning of a sentence, literal or not; None for another person's words."""
     if _the("if_first").match(said):
         return Speech.HYPOTHETICAL
     if is_reported(read_text(said).plain):
@@ -360,7 +359,7 @@ def _speech(said: str) -> Speech | None:
 
 
 def _of_request(speech: Speech, said: str) -> Speech:
-    """Meaning of a request; a rule for a case that may come is literal."""
+    """Return the meaning of a request; a rule for a possible case is literal."""
     is_rule = speech is Speech.HYPOTHETICAL and _the("rule_for_a_case").search(said)
     return Speech.LITERAL if is_rule else speech
 
@@ -394,7 +393,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
 
 
 def _read_claims(said: str, start: int, attributes: AttributeBook) -> Iterator[_Claim]:
-    """Claims that the slot reader finds in the clauses of a sentence."""
+    """Find the claims that the slot reader reads in the clauses of a sentence."""
     if _the("subordinate").match(said, start):
         return
     breaks = (match.end() for match in _the("break").finditer(said, start))
@@ -412,7 +411,7 @@ def _begins_clause(said: str, at: int) -> bool:
 
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
-    """Slot, if it is the speaker's; a denial fills none, as its words say all of it."""
+    """Return the slot, if it is the speaker's; a denial fills none, as its words say all of it."""
     return None if read is None or read.is_denied or not _is_own(read) else read
 
 
@@ -423,7 +422,7 @@ def _is_own(read: ReadSlot) -> bool:
 
 
 def _standing(clause: str) -> str:
-    """Clause as a sentence of its own."""
+    """Return a clause as a sentence of its own."""
     clause = clause.strip()
     return clause[:1].upper() + clause[1:]
 
@@ -446,7 +445,7 @@ def _request(said: str, start: int) -> _Claim | None:
 
 
 def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
-    """Words to be remembered; with the request in front if they are no sentence alone."""
+    """Return the words to be remembered; after the request if they are no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
         return None

@@ -1,14 +1,14 @@
 """Extraction: an extractor's findings in a window of a session, and their way to candidates.
 
-Pure. An extractor proposes; nothing here decides whether something is remembered, only what may
-not even be proposed: what is of no importance.
+Pure. An extractor proposes. This module does not decide what is remembered; it only drops claims
+without importance.
 
 Windows: a conversation in pieces that a model can read. Pure.
 
 Continuing: finds the place of handed-over turns in a session that is already kept. Pure.
 
 A caller may hand over a session whole and longer each time, its last turns (a window that slides),
-or only what is new. Undated turns look the same in all three, so their order decides.
+or only the new turns. Undated turns look the same in all three, so their order decides.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
 
 CANDIDATES_OF_A_TURN_MAX = 5
-"""Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
-memory."""
+"""The most candidates of one turn, besides those that it asks to remember, so that one turn cannot
+fill a memory."""
 
 SAID_BEFORE_MAX = 12
-"""Turns of the contact's up to the cited one that tell whom "she" means."""
+"""The number of the contact's turns up to the cited one that show the meaning of "she"."""
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
 """The highest confidence of make-believe, what-ifs and sarcasm, even if an extractor is surer."""
@@ -47,7 +47,7 @@ class Citation:
 
     Attributes:
         episode: the episode's number in its window, from 1; any other number cites nothing.
-        span: words that must occur in it exactly.
+        span: words that must occur in the episode exactly.
     """
 
     episode: int
@@ -59,22 +59,22 @@ class Extracted:
     """One finding of an extractor; not checked against the evidence.
 
     Attributes:
-        text: one fact in a sentence that stands alone, 1 to 2,000 characters.
+        text: one fact in a whole sentence, 1 to 2,000 characters.
         category: preference, fact, decision or procedure.
         importance: how much it matters in the long run, 0 to 1.
-        confidence: how sure the words make it, 0 to 1; at most 0.3 unless they are meant literally.
+        confidence: how sure the words are, 0 to 1; at most 0.3 unless they are meant literally.
         citations: the words that support it; one for each mention.
         topic: a broad field of life, or None.
         subject, attribute, value: the slot that it fills; None for parts that are not known.
         single_valued: whether an attribute that is not configured holds one value.
         speech: the meaning of the cited words, literal or not.
         valid_from, valid_to: the first and the last day that the words name; None without one.
-        is_ended: whether it is over, and nothing has taken its place.
+        is_ended: whether it has ended without a replacement.
         is_temporary: whether it soon ends, on a day that may be unknown.
-        replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it replaces,
-            the one that it says again, and those that are over without a successor. A number that
-            was not shown names nothing.
-        is_introduced: whether its turn introduces the cited words as a text or as another's.
+        replaces, repeats, ends: facts by their numbers in ``Window.known``: the facts that it
+            replaces, the fact that it repeats, and the facts that have ended without a successor. A
+            number that was not shown is ignored.
+        is_introduced: whether its turn introduces the cited words as a text or as another person's.
     """
 
     text: str
@@ -107,12 +107,12 @@ class Extracted:
 
     @property
     def begins_at(self) -> datetime | None:
-        """Midnight that begins its first day (UTC); None without one."""
+        """Return the midnight that begins its first day (UTC); None without one."""
         return None if self.valid_from is None else _midnight(self.valid_from)
 
     @property
     def ends_at(self) -> datetime | None:
-        """Midnight that ends its last day (UTC); None without one."""
+        """Return the midnight that ends its last day (UTC); None without one."""
         return None if self.valid_to is None else _midnight(self.valid_to) + timedelta(days=1)
 
 
@@ -121,9 +121,9 @@ class Window:
     """A piece of a session that an extractor reads at once.
 
     Attributes:
-        episodes: in their order; citations number them from 1.
-        new_ids: the episodes that were never read before. A finding that rests on none of them is
-            old, and is dropped.
+        episodes: the episodes in their order; citations number them from 1.
+        new_ids: the episodes that were never read before. A finding without a new episode is old,
+            and is dropped.
         known: live facts of the same contact that it may be about, the nearest first; candidates
             name them by their numbers, from 1.
     """
@@ -135,14 +135,15 @@ class Window:
 
 @frozen
 class Extraction:
-    """The candidates that an extractor read from a window; none is a good answer.
+    """The candidates that an extractor read from a window; an empty answer is a good answer, too.
 
     Attributes:
-        candidates: all that it proposes; the limit for each turn is applied later.
+        candidates: all proposed candidates; the limit for each turn is applied later.
         summary: the window in a sentence or two; may be empty.
         left_out: the number of findings beyond the extractor's own limit, as far as it knows.
         usage: the cost of its calls, or None.
-        tells_quotes: whether the extractor was asked for another's words (``Speech.QUOTED``).
+        tells_quotes: whether the extractor was asked to mark another person's words
+            (``Speech.QUOTED``).
     """
 
     candidates: tuple[Extracted, ...] = ()
@@ -186,7 +187,7 @@ class Claim:
         }
 
     def cleaned_as(self, candidate: Candidate) -> Claim:
-        """Claim in the words of its candidate, which the gate has cleaned."""
+        """Return the claim in the words of its candidate, which the gate has cleaned."""
         spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
             self,
@@ -196,7 +197,7 @@ class Claim:
         )
 
     def mapped(self, change: Callable[[str], str]) -> Claim:
-        """Claim with all of its words changed."""
+        """Return the claim with all of its words changed."""
         before = self.extracted
         said = {name: getattr(before, name) for name in _WORDS}
         changed: dict[str, Any] = {
@@ -210,7 +211,7 @@ class Claim:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Claim:
-        """Claim that ``to_dict`` wrote."""
+        """Make the claim that ``to_dict`` wrote."""
         relations = values.get("relations")
         return cls(
             extracted=Extracted(
@@ -245,9 +246,9 @@ class SessionEpisodes:
     """A session's episodes by id, and the contact's own ones in order; made once a session.
 
     Args:
-        scope: the contact's.
+        scope: the contact.
         session_id: the session.
-        episodes: in their order.
+        episodes: the episodes in their order.
 
     Attributes:
         scope, session_id: as given.
@@ -261,7 +262,7 @@ class SessionEpisodes:
         self._own = sorted(own, key=_position)
 
     def said_before(self, cited: Iterable[Episode]) -> tuple[str, ...]:
-        """Contact's last turns up to the cited episodes."""
+        """Return the contact's last turns up to the cited episodes."""
         last = max(map(_position, cited), default=-1)
         end = bisect_right(self._own, last, key=_position)
         return tuple(each.text for each in self._own[max(end - SAID_BEFORE_MAX, 0) : end])
@@ -272,7 +273,7 @@ def _position(episode: Episode) -> int:
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
-    """Claims of all windows, each once, with all episodes that support it.
+    """Merge the claims of all windows, each once, with all episodes that support it.
 
     Two claims are the same if their words are the same, or their slot and value. A claim that rests
     on no new episode is left out.
@@ -291,14 +292,14 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
 
 
 def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[list[Claim], int]:
-    """At most five claims of each turn, and the number that were left out.
+    """Keep at most five claims of each turn, and return the number that were left out.
 
-    A claim belongs to the first turn that it cites. The weightiest stay: the most important, then
-    the surest, then the earliest. A claim that the contact asked to have remembered always stays.
+    A claim belongs to the first turn that it cites. The most important stay, then the surest, then
+    the earliest. A claim that the contact asked to remember always stays.
 
     Args:
-        proposals: of one session, each claim once.
-        episodes: the session's, in their order.
+        proposals: the claims of one session, each once.
+        episodes: the session's episodes, in their order.
     """
     places = {episode.episode_id: place for place, episode in enumerate(episodes)}
     turns: dict[int | None, list[Claim]] = {}
@@ -311,11 +312,11 @@ def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[lis
 
 
 def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
-    """True if the contact asked in the cited words, and seriously, to have it remembered.
+    """True if the contact asked in the cited words, seriously, to remember the claim.
 
     Args:
         proposal: a claim.
-        episodes: the session's, by id.
+        episodes: the session's episodes, by id.
     """
     # Who only lists jobs reads no lexicon.
     from reconciler.reading.cues.classification import is_asked_to_keep
@@ -336,17 +337,17 @@ def candidate_from(
     idempotency_key: str,
     proposed_by: str,
 ) -> Candidate:
-    """Claim as a candidate for the write gate, which checks its spans.
+    """Turn a claim into a candidate for the write gate, which checks its spans.
 
-    A claim that cites an episode outside the window has no evidence, and is refused for it.
+    A claim that cites an episode outside the window has no evidence, and so is refused.
 
     Args:
         proposal: the claim.
         session: the session that it was read from.
         slot: its slot, normalised, or None.
-        slot_read_from: the words that the slot was read from; None where it was given.
+        slot_read_from: the words that the slot was read from; None if it was given.
         idempotency_key: the same for the same claim of the same spans in the same session.
-        proposed_by: which extractor.
+        proposed_by: the extractor's name.
     """
     extracted, episodes = proposal.extracted, session.by_id
     cited = sorted(
@@ -387,7 +388,7 @@ def candidate_from(
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:
-    """Claims that one turn may give, in order."""
+    """Return the claims that one turn may give, in order."""
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
     by_weight = sorted(
@@ -418,7 +419,7 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
 
 
 def _relations(shown: Sequence[Fact], extracted: Extracted) -> Relations | None:
-    """Relations to facts that it names, by id; without what was not shown or may not be ended."""
+    """Return relations to the named facts, by id; without facts not shown or not to be ended."""
     ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
     repeats = () if extracted.repeats is None else (extracted.repeats,)
     named = (extracted.replaces, repeats, extracted.ends)
@@ -429,7 +430,7 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> Relations | None:
 def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
     """True if its first day is earlier than that of a fact that it replaces or ends.
 
-    Then the order of telling says more than that day.
+    Then the order of the turns decides, not that day.
     """
     over = {*extracted.replaces, *extracted.ends}
     began = [fact.valid_from for number, fact in enumerate(shown, start=1) if number in over]
@@ -439,10 +440,10 @@ def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
 def _consistent(
     replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
 ) -> Relations | None:
-    """Relations, each fact under one.
+    """Return relations with each fact under one relation.
 
     A claim that repeats a fact ends none. If it would end more facts than one note may end, it ends
-    none, because it is not known which were meant.
+    none, because the meant facts are unknown.
     """
     replaces = list(dict.fromkeys(replaced))
     ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in replaces]
@@ -474,10 +475,10 @@ def _together(one: Claim, other: Claim) -> Claim:
 
 
 def _key(extracted: Extracted) -> tuple[str, ...]:
-    """Key of a claim, equal for equal claims.
+    """Return the key of a claim, equal for equal claims.
 
-    A literal claim never equals one that is not, nor an introduced one a plain one, nor an end what
-    it ends.
+    A literal claim never equals a claim that is not literal, an introduced claim never equals a
+    plain one, and an end never equals the claim that it ends.
     """
     literal = extracted.speech is Speech.LITERAL
     is_literal = str((literal, extracted.is_introduced, extracted.is_ended))
@@ -498,14 +499,14 @@ _WORDS_APART = re.compile(r"[\W_]+")
 def windows(
     episodes: Sequence[Episode], characters_max: int, overlap_count: int
 ) -> Iterator[tuple[Episode, ...]]:
-    """Episodes in pieces that a model can read; each begins with the end of the one before.
+    """Divide episodes into pieces that a model can read; each begins with the end of the last.
 
     A window holds at least one new episode, even if that one is too long.
 
     Args:
-        episodes: in their order.
-        characters_max: characters in one window, about.
-        overlap_count: episodes that are shown again as context, at most.
+        episodes: the episodes in their order.
+        characters_max: about this many characters are in one window.
+        overlap_count: the most episodes that are shown again as context.
     """
     start, first_new = 0, 0
     while first_new < len(episodes):
@@ -521,7 +522,7 @@ def windows(
 
 
 def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
-    """Start of the next window; repeated episodes take at most half of it."""
+    """Return the start of the next window; repeated episodes take at most half of it."""
     first, size = end, 0
     while first > 0 and end - first < count:
         size += len(episodes[first - 1].text)
@@ -532,12 +533,12 @@ def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, c
 
 
 TURNS_OF_ONE_CONVERSATION = 4
-"""So many turns are never said again word for word, so they belong to the session that has them.
-Fewer do only if that session was heard last."""
+"""The number of turns that are never said again word for word, so that they belong to the session
+that has them. Fewer turns belong to it only if it was the last session."""
 
 
 def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """Number of kept turns before the given ones; all of them if none is given again.
+    """Return the number of kept turns before the given ones; all if none is given again.
 
     Args:
         kept: the identities of the kept turns, in order; a unique one for every other turn.
@@ -557,7 +558,7 @@ def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
 
 
 def shared_at_the_end(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """Number of last kept turns with which the given ones begin; 0 if they do not continue."""
+    """Count the last kept turns that the given ones begin with; 0 if they do not continue."""
     for place in range(max(0, len(kept) - len(given)), len(kept)):
         if _agree(kept[place:], given):
             return len(kept) - place

@@ -1,9 +1,9 @@
 """Frames: the parts of a conversation that are make-believe, from opening to closing words.
 
-"Imagine I am Ken." says how all that follows in the session is meant, in later turns, too, until
-one of the speakers closes it. Which sentences open and close a frame is data
-(``config/lexicon/statements.toml``); a question ("Suppose I order ten, what is it?") frames
-nothing behind it. What a claim within a frame is worth must never come in here. Pure.
+"Imagine I am Ken." makes the rest of the session make-believe, also in later turns, until a speaker
+closes the frame. The sentences that open and close a frame are data
+(``config/lexicon/statements.toml``). A question ("Suppose I order ten, what is it?") opens no
+frame. Never here: the weight of a claim within a frame. Pure.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Frames:
     changes: dict[str, tuple[tuple[int, Speech], ...]]
 
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
-        """Extraction; a claim that rests only on framed words is meant as those words are.
+        """Return an extraction; a claim that rests only on framed words has their meaning.
 
-        A claim that was also made outside of all frames rests only on those literal words.
+        A claim that was also made outside of all frames rests only on its literal words.
         """
         return replace(
             extraction,
@@ -77,10 +77,10 @@ class Frames:
 
 
 def frames_of(episodes: Sequence[Episode]) -> Frames:
-    """Frames of a session.
+    """Find the frames of a session.
 
     Args:
-        episodes: all of the session's, in their order.
+        episodes: all episodes of the session, in their order.
     """
     changes: dict[str, tuple[tuple[int, Speech], ...]] = {}
     speech = Speech.LITERAL
@@ -94,7 +94,7 @@ def frames_of(episodes: Sequence[Episode]) -> Frames:
 
 
 def _changes(episode: Episode) -> Iterator[tuple[int, Speech]]:
-    """Places where a turn opens or closes a frame, each with the meaning of the words after."""
+    """Find the places where a turn opens or closes a frame, with the meaning of later words."""
     if not _cues().read(episode.text).names:
         return
     for sentence in read_text(episode.text).sentences:

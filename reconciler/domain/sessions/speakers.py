@@ -1,12 +1,12 @@
 """Speakers: finds the contact among several people in a conversation. Pure.
 
-A memory is about one contact. What another person said as a user is not the contact's word, so it
-is kept under the role ``system``, as something that the agent was told, which is no evidence. A
-message's ``name`` says who speaks, or a label before the words: "[Alice]: …", "Alice: …". Where two
+A memory is about one contact. Another person's words as a user are not the contact's words. So they
+are kept under the role ``system``, like information for the agent, which is not evidence. A
+message's ``name`` names the speaker, or a label before the words: "[Alice]: …", "Alice: …". If two
 people speak, and the caller does not say who they are, the conversation is refused.
 
-"Budget: 40k" has a label as well, and is the contact's own. Things are told from people by the
-attributes that are known, by ``config/lexicon/speakers.toml`` and by what is said after the label.
+"Budget: 40k" has a label as well, but is the contact's own. Things are distinguished from people by
+the known attributes, by ``config/lexicon/speakers.toml`` and by the words after the label.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LABEL = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TOLD_MAX = 20
 _READ_MAX = 500
-"""Characters after a label that show whether it is speech."""
+"""The number of characters after a label that show whether they are speech."""
 
 
 def turns_of_one_contact(
@@ -38,18 +38,18 @@ def turns_of_one_contact(
     is_attribute: Callable[[str], bool] = lambda _: False,
     speakers: Mapping[str, str] | None = None,
 ) -> list[Turn]:
-    """Turns, with only one person's words as the contact's.
+    """Return the turns, with only one person's words as the contact's.
 
     Args:
-        turns: in their order.
+        turns: the turns in their order.
         contact_name: the contact's name in them; None if one person speaks, or with ``speakers``.
-        is_attribute: whether a label names an attribute, and no person.
-        speakers: the role of everybody who speaks as a user, by name; a contact's may have several
-            names. None if ``contact_name`` says enough.
+        is_attribute: says whether a label names an attribute, and no person.
+        speakers: the role of each person who speaks as a user, by name; a contact may have several
+            names. None if ``contact_name`` is enough.
 
     Raises:
-        InvalidSessionError: several people speak as users and it is not said who they are, or a
-            name is no speaker's, or a speaker has no role.
+        InvalidSessionError: several people speak as users and the caller does not say who they are,
+            or a name belongs to no speaker, or a speaker has no role.
     """
     if contact_name is not None and (not isinstance(contact_name, str) or not contact_name.strip()):
         raise InvalidSessionError("contact_name must be a name as the messages write it, or None")
@@ -85,12 +85,12 @@ _CONTACT = "contact:"
 
 
 def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """For each contact whom ``contact:ID`` names, the roles of all speakers, by name.
+    """Return, for each contact that ``contact:ID`` names, the roles of all speakers, by name.
 
-    What another contact says is no evidence there: each speaks for themselves.
+    Another contact's words are not evidence there: each contact speaks only for themselves.
 
     Raises:
-        InvalidSessionError: it names no contact, or one without an id.
+        InvalidSessionError: the roles name no contact, or a contact without an id.
     """
     given = _by_name(speakers)
     contacts = dict.fromkeys(who for who in given.values() if who.startswith(_CONTACT))
@@ -110,7 +110,7 @@ def roles_by_contact(speakers: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _by_name(speakers: object) -> dict[str, str]:
-    """What is said of each speaker, by folded name."""
+    """Return the given values of each speaker, by folded name."""
     given = speakers if isinstance(speakers, Mapping) else {"": ""}
     folded = {_name_key(str(name)): str(who) for name, who in given.items()}
     if len(folded) < len(given) or given is not speakers:
@@ -125,7 +125,7 @@ def _role(name: str, who: str) -> Role:
 def _in_their_roles(
     turns: Sequence[Turn], roles: Mapping[str, Role], is_attribute: Callable[[str], bool]
 ) -> list[Turn]:
-    """Turns, those of users in the roles of the people who speak them.
+    """Return the turns, those of users in the roles of the people who speak them.
 
     Raises:
         InvalidSessionError: a speaker has no role, or no user turn says who speaks.
@@ -172,13 +172,13 @@ class _SpeakerLabel:
 def _speakers(
     turns: Sequence[Turn], named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> dict[str, str]:
-    """People who speak as users, by folded name.
+    """Find the people who speak as users, by folded name.
 
     A label is a person's if it is marked ("[Bob]: …"), a given name or named by the caller; a name
-    that is also a word needs speech after it. If a person is named and has a label or a name,
-    any other label is another person's if speech follows it, or if a turn begins with it.
-    Otherwise it is a person's only if every turn has a label and no user turn holds it in small
-    letters; and then only beside a person, or if one of the labels speaks more than once.
+    that is also a word needs speech after it. If a person is named and has a label or a name, any
+    other label is another person's if speech follows it, or if a turn begins with it. Otherwise it
+    is a person's only under two conditions: every turn has a label and no user turn holds this
+    label in small letters; and there is also a person, or one of the labels speaks more than once.
     """
     said = [turn for turn in turns if turn.role is Role.CONTACT]
     speakers: dict[str, str] = {_name_key(turn.name): turn.name for turn in said if turn.name}
@@ -199,7 +199,7 @@ def _speakers(
 def _is_persons(
     key: str, label: _SpeakerLabel, named: Collection[str], is_attribute: Callable[[str], bool]
 ) -> bool:
-    """True if a label is a person's, by itself."""
+    """True if a label by itself is a person's."""
     if key in named:
         return True
     is_thing = _is_thing(key, is_attribute)
@@ -211,7 +211,7 @@ def _is_persons(
 
 
 def _is_others(label: _SpeakerLabel) -> bool:
-    """True if the label is another person's, in a talk where the named contact has one too."""
+    """True if the label is another person's, if the named contact has a label too."""
     words = label.name.split()
     if len(words) > 1 and words[-1].islower():  # "By the way: …"
         return False
@@ -221,7 +221,7 @@ def _is_others(label: _SpeakerLabel) -> bool:
 def _talking(
     labels: Mapping[str, _SpeakerLabel], said: Sequence[Turn], *, is_beside_a_person: bool
 ) -> dict[str, _SpeakerLabel]:
-    """Labels that are people's, judged by the labels of all user turns."""
+    """Return the labels that are people's, judged by the labels of all user turns."""
     if not all(turn.name or _LABEL.match(turn.text) for turn in said):
         return {}
     words = {word for turn in said for word in _LETTERS.findall(turn.text) if word.islower()}
@@ -239,17 +239,17 @@ def _talking(
 
 
 def _is_given(key: str) -> bool:
-    """True if it begins with a given name."""
+    """True if the label begins with a given name."""
     return key.partition(" ")[0] in _given_names()
 
 
 def _is_word(key: str) -> bool:
-    """True if the given name that it begins with is a word, too."""
+    """True if the given name at its beginning is also a word."""
     return key.partition(" ")[0] in lexicon("speakers").word_set("name_and_word")
 
 
 def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
-    """Texts after each label, by folded name."""
+    """Return the texts after each label, by folded name."""
     made: dict[str, _SpeakerLabel] = {}
     for turn in turns:
         labels = list(_LABEL.finditer(turn.text))
@@ -294,7 +294,7 @@ def _cues() -> Cues:
 
 
 def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:
-    """A turn in pieces, one for each speaker's label, without the labels."""
+    """Divide a turn into pieces, one for each speaker's label, without the labels."""
     if turn.role is not Role.CONTACT or turn.name:
         yield turn
         return
@@ -308,7 +308,7 @@ def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:
 
 
 def _heard(turn: Turn, role: Role | None) -> Turn:
-    """A user's turn in the role of who speaks; without a role it is no evidence."""
+    """Return a user's turn in its speaker's role; without a role it is not evidence."""
     if turn.role is not Role.CONTACT or role is Role.CONTACT:
         return turn
     text = f"{turn.name}: {turn.text}" if turn.name else turn.text
