@@ -1,16 +1,16 @@
-"""Tasks: what is kept of one while it runs, and what an agent holds in its head meanwhile.
+"""Tasks: their stored state, and an agent's working memory while one runs.
 
-A ``Task`` is durable and says how far the work is; ``WorkingMemory`` is this process's alone. No
-way from the second into a store may ever live here: what an agent supposes is no fact until it has
-survived the task and the write gate. The outcome is a sentence made of what is kept of the task:
-nothing that an agent says when it is done is taken for one. It is filed under a subject that no
-caller's words make, so it neither ends what is known of the contact nor stands against it.
+A ``Task`` is durable and holds the progress of the work; ``WorkingMemory`` belongs only to this
+process. Code that stores working memory must never be here: an agent's guess is not a fact until
+the task has ended and the write gate has admitted it. The outcome is a sentence made from the
+stored task, never from an agent's last words. Its subject cannot come from a caller's words, so it
+neither ends a fact about the contact nor contradicts one.
 
-The phases of a task, and what memory may be read and written in each. Pure; no store, no clock.
+The phases of a task, and the memory that may be read and written in each. Pure; no store, no clock.
 
-An agent touches memory at every step of its loop, and an error that is written early is read, acted
-on and written again. So every operation on memory belongs to states, and every step from one state
-to the next is named here; what an operation does stands elsewhere.
+An agent uses memory at every step of its loop, and an early error is read, acted on and written
+again. So every operation on memory belongs to states, and every step from one state to the next is
+named here. The operations themselves are elsewhere.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class TaskState(StrEnum):
     START = "start"
     DECIDING = "deciding"
     AFTER_TOOL_RESULT = "after_tool_result"
-    """Something came in from outside: a tool's result, or a message."""
+    """An input came from outside: a tool's result, or a message."""
     SUCCESS = "success"
     FAILURE = "failure"
     INTERRUPTED = "interrupted"
 
     @property
     def is_terminal(self) -> bool:
-        """True if the task is over; it never goes on then."""
+        """True if the task has ended, and so never continues."""
         return self in (TaskState.SUCCESS, TaskState.FAILURE)
 
 
@@ -54,7 +54,7 @@ AnyTaskState: TypeAlias = (
 
 
 class Operation(StrEnum):
-    """What can be done with memory, in words that an error may use."""
+    """An operation on memory; its value is the wording for error texts."""
 
     READ_TASK = "task_memory.load"
     READ_PROCEDURES = "procedures"
@@ -105,9 +105,9 @@ LEGAL: Mapping[TaskState, Set[Operation]] = {
     TaskState.FAILURE: {Operation.READ_EPISODES, Operation.PROPOSE_REFLECTION, Operation.COMMIT},
     TaskState.INTERRUPTED: {Operation.READ_TASK, Operation.CHECKPOINT},
 }
-"""Nothing durable is written before there is evidence, nothing but working memory is touched while
-deciding, and no fact is proposed before the task is over: a hypothesis written at
-step three is believed at step nine."""
+"""The operations that each state allows. Durable memory is written only after there is evidence,
+only working memory is used while deciding, and a fact is proposed only after the task: a hypothesis
+that is written at step three is believed at step nine."""
 
 _FROM_WITHIN = {
     Step.TOOL_RETURNED: TaskState.AFTER_TOOL_RESULT,
@@ -129,13 +129,13 @@ STEPS: Mapping[TaskState, Mapping[Step, TaskState]] = {
     TaskState.FAILURE: {},
     TaskState.INTERRUPTED: {Step.RESUME: TaskState.START},
 }
-"""Where each step leads. The message that a task begins with is evidence that came in, not a
-write of the start: ``observed`` says so, and what is legal follows from where it leads. A task that
-was interrupted goes on from its start, because what it knew has to be read again."""
+"""The state that each step leads to. The first message of a task is evidence from outside, not a
+write of the start state; so ``observed`` leads to the state for such evidence. An interrupted task
+continues from its start, because it must read its facts again."""
 
 
 def states_named(name: AnyTaskState | None) -> tuple[TaskState, ...]:
-    """States that a name stands for: one, ``open`` for all that have not ended, None for all.
+    """Return the states of a name: one, ``open`` for all that have not ended, None for all.
 
     Raises:
         InvalidRequestError: there is no such state.
@@ -151,11 +151,11 @@ def states_named(name: AnyTaskState | None) -> tuple[TaskState, ...]:
 
 
 def check(state: TaskState, operation: Operation) -> None:
-    """Let an operation through that the state allows.
+    """Check that the state allows an operation.
 
     Raises:
-        IllegalMemoryOperationError: it does not; the text names the state, the operation and what
-            is legal.
+        IllegalMemoryOperationError: the state does not allow it; the text names the state, the
+            operation and the legal ones.
     """
     if operation not in LEGAL[state]:
         steps = STEPS[state]
@@ -167,11 +167,11 @@ def check(state: TaskState, operation: Operation) -> None:
 
 
 def after(state: TaskState, step: Step) -> TaskState:
-    """State that a step leads to.
+    """Return the state that a step leads to.
 
     Raises:
         IllegalMemoryOperationError: the state allows no such step; the text names it, the step and
-            what is legal.
+            the legal ones.
     """
     state_after = STEPS[state].get(step)
     if state_after is None:
@@ -193,21 +193,21 @@ def _names(names: Iterable[StrEnum]) -> str:
 
 @frozen
 class Task:
-    """One task as it is kept: how far it is, never a guess.
+    """A stored task: its progress, never a guess.
 
     Attributes:
-        task_id: its id, one of its scope's.
-        scope: for whom it is done.
-        session_id: the session that it was last worked on in.
-        goal: what is to be achieved.
-        state: where it stands.
-        done: the subtasks that are done, in the order in which they were.
-        decided: what was decided on the way, in its order.
-        blocker: what it waits for; None where nothing holds it up.
+        task_id: its id, unique in its scope.
+        scope: the contact that it is done for.
+        session_id: the session of its last work.
+        goal: its goal.
+        state: its state.
+        done: the finished subtasks, in the order in which they were finished.
+        decided: the decisions of the agent, in their order.
+        blocker: the reason for which it waits; None if it does not wait.
         started_at: when it began (UTC).
         changed_at: when any of that was last written (UTC).
-        outcome_id: the decision about what came of it, made when it ended; None before, and where
-            the task ended without anything that it could rest on.
+        outcome_id: the decision about its outcome, made when it ended; None before that, and for a
+            task that ended without evidence.
     """
 
     task_id: str
@@ -227,14 +227,14 @@ class Task:
 class WorkingMemory:
     """An agent's working memory during one task; it ends with the task.
 
-    It is never stored: it cannot be pickled, and it does not show what it holds, so that no log
-    keeps it either.
+    It is never stored: it cannot be pickled, and it does not show its contents, so no log keeps
+    them either.
 
     Attributes:
         task: the working copy of the task, with this process's own writes.
-        facts: what was recalled in this task, the oldest recall first, each fact once.
-        observations: what came in, as far as the agent wants to have it at hand.
-        hypotheses: what the agent supposes.
+        facts: the recalled facts of this task, the oldest recall first, each fact once.
+        observations: the inputs that the agent keeps at hand.
+        hypotheses: the guesses of the agent.
     """
 
     task: Task
@@ -243,15 +243,15 @@ class WorkingMemory:
     hypotheses: list[str] = field(default_factory=list)
 
     def observe(self, text: str) -> None:
-        """Have something at hand that came in."""
+        """Keep an input at hand."""
         self.observations.append(text)
 
     def suppose(self, text: str) -> None:
-        """Have something at hand that may be so."""
+        """Keep a guess at hand."""
         self.hypotheses.append(text)
 
     def know(self, facts: list[RankedFact]) -> None:
-        """Have recalled facts at hand; one that is there already is not added again."""
+        """Keep recalled facts at hand; a fact that is already there is not added again."""
         known = {hit.fact.fact_id for hit in self.facts}
         self.facts += [hit for hit in facts if hit.fact.fact_id not in known]
 
@@ -260,16 +260,18 @@ class WorkingMemory:
 
 
 SUBJECT = "(task)"
-"""The subject of an outcome's slot. Folded, a caller's words lose the brackets."""
+"""The subject of an outcome's slot. A caller's words cannot equal it, because folding removes
+brackets."""
 
 _SUFFIX = "_outcome"
-"""Without an ending of its own, a task named after a secret would pass for one."""
+"""The ending of an outcome's key: without it, a task named after a secret would be taken for the
+secret."""
 
 _ENDED = {TaskState.SUCCESS: "Achieved", TaskState.FAILURE: "Not achieved"}
 
 
 def outcome_slot(task: Task) -> Slot:
-    """Question what came of the task; it has one answer."""
+    """Return the slot of the question about the task's outcome; it has one answer."""
     return Slot(
         subject=SUBJECT,
         attribute=f"{task.task_id}{_SUFFIX}",
@@ -281,7 +283,7 @@ def outcome_slot(task: Task) -> Slot:
 
 
 def outcome_text(task: Task) -> str:
-    """Outcome of an ended task, as one text of a note's length at most."""
+    """Describe the outcome of an ended task, in a text of at most a note's length."""
     parts = [f"{_ENDED[task.state]}: {_ended(task.goal)}"]
     parts += _listed("Done", task.done) + _listed("Decided", task.decided)
     if task.blocker:
@@ -295,7 +297,7 @@ def _listed(name: str, said: Iterable[str]) -> list[str]:
 
 
 def _ended(said: str) -> str:
-    """Text on one line, with its full stop."""
+    """Return a text on one line, with its full stop."""
     line = " ".join(said.split())
     return line if line.endswith((".", "!", "?")) else f"{line}."
 
