@@ -1,1 +1,1 @@
-"""Tools that a model may call: their schemas, their arguments, the words of their replies. Pure."""
+"""Tools that a model may call: their schemas, their arguments and their replies. Pure."""

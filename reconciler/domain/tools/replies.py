@@ -1,8 +1,8 @@
-"""Replies: what a tool says to the model that called it. Short, in words, and never a secret.
+"""Replies: a tool's answer to the model that called it. Short, in words, and never a secret.
 
-What is quoted of the memory is data: on one line, without markup, and cut.
+Quotations from the memory are data: on one line, without markup, and cut.
 
-The handles shown in one conversation. Its model may name facts by these alone.
+Also the handles that were shown in one conversation. Its model may name facts only by these.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
-"""Gives the handles of facts that are shown, by id."""
+"""Returns the handles of the shown facts, by id."""
 
 _NAMED_MAX = 3
 _LENGTH_MAX = 400
 _QUOTE_LENGTH_MAX = 48
 _CLOSE_COSINE = 0.45
-"""From here on two texts may be about one thing, as for the links of the rule."""
+"""The cosine from which two texts may be about one thing, as for the links of the rule."""
 
 _NEAR_COSINE = 0.3
-"""From here on they may be if they share a word of content."""
+"""The cosine from which they may be if they share a word of content."""
 
 _NEAR_COSINE_APART = 0.7
-"""From here on they may be though they are filed under two attributes, or share no more than names.
-Source: measured on the recorded agents, benchmarks/FIGURES.md."""
+"""The cosine from which they may be even with two attributes, or with only names in common. Source:
+measured on the recorded agents, benchmarks/FIGURES.md."""
 
 _NEAR_COSINE_OTHER = 0.8
-"""From here on they may be though one is about the contact and the other about another person."""
+"""The cosine from which they may be even if one is about the contact and the other about another
+person."""
 
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _ASK_BOTH = "Not remembered yet; do not act on it. Ask in one question: "
@@ -79,10 +80,10 @@ class ToolReply:
     """A tool's answer.
 
     Attributes:
-        text: for the model; it can be sent as it is.
-        is_error: whether the call could not be carried out. What the gate refused is no error.
-        decision: what became of a note; None where nothing was decided.
-        error: what went wrong, for the operator; None if nothing did.
+        text: the text for the model; it can be sent as it is.
+        is_error: whether the call could not be carried out. A refusal by the gate is no error.
+        decision: the decision about a note; None if there was none.
+        error: the error, for the operator; None without one.
     """
 
     text: str
@@ -107,19 +108,20 @@ def reply_about(
     asked: Sequence[str] = (),
     may_be: Sequence[str] = (),
 ) -> ToolReply:
-    """The reply about a note: its decision's words, and the facts that it replaced or is beside.
+    """Make the reply about a note: its decision's words, and the facts that it replaced or joined.
 
-    Where no model said how it relates, the facts that are close are named, so that one may.
+    If no model said how it relates to facts, the near facts are named, so that the model can say
+    so.
 
     Args:
-        decision: what became of the note.
-        show: gives the handles of what is shown.
+        decision: the decision about the note.
+        show: returns the handles of the shown facts.
         siblings: other live values of the note's attribute.
         names_close: whether the model may know of facts that the note did not touch.
-        complaint: why what the note said of other facts was left out; empty if nothing was.
+        complaint: why the note's relations to other facts were left out; empty if none was.
         answers: whether it answered an open question.
-        asked: what the contact is to be asked in this conversation already.
-        may_be: the known people of whom the note's subject means one, if that is open.
+        asked: the questions that already wait for the contact in this conversation.
+        may_be: the known people that the note's subject may mean, if that is open.
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
     told += [_taken_out(decision), _WHOM.format(" or ".join(may_be)) if may_be else ""]
@@ -177,11 +179,11 @@ def reply_about(
 
 
 def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
-    """The reply about relating facts, by their handles.
+    """Make the reply about relating facts, by their handles.
 
     Args:
-        decision: what became of it.
-        show: gives the handles of what is shown.
+        decision: the decision about the relation.
+        show: returns the handles of the shown facts.
     """
     verdict, told = decision.verdict, ["Done."]
     if not (verdict.ended or verdict.conflicts or decision.closed_ids or decision.planned_ends):
@@ -204,9 +206,9 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
 
 
 def _what_became(decision: Decision, asked: Sequence[str]) -> str:
-    """The decision's answer, which quotes only a question that the contact is to be asked.
+    """Return the decision's answer; it quotes only a question for the contact.
 
-    One question covers what can be asked together with it.
+    One question covers all that can be asked together.
     """
     is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
     if decision.question is None or is_quarantined:
@@ -220,7 +222,7 @@ def _what_became(decision: Decision, asked: Sequence[str]) -> str:
 
 
 def _question_in(decision: Decision, length_max: int) -> str:
-    """The question to the contact, with a long note shortened in it: the model has it before it."""
+    """Return the question to the contact, with a long note shortened: the model already has it."""
     asked, said = decision.question or "", decision.text.strip().rstrip(".")
     over = len(asked) - length_max
     if over <= 0:
@@ -242,7 +244,7 @@ def _tells_of_its_end(decision: Decision) -> bool:
 
 
 def _taken_out(decision: Decision) -> str:
-    """That the note's address or number is not kept; empty where none is, or its slot keeps it."""
+    """Say that the note's address or number is not kept; empty if it is, or if none is there."""
     slot, mark = decision.note.slot, VALUE_TOKEN.search(decision.text)
     if mark is None or decision.fact_id is None or (slot is not None and slot.is_personal):
         return ""
@@ -251,7 +253,7 @@ def _taken_out(decision: Decision) -> str:
 
 
 def _until_when(decision: Decision) -> str:
-    """Until when a new fact of what soon passes is kept; empty for any other decision."""
+    """Say until when a new temporary fact is kept; empty for any other decision."""
     is_new = decision.action in (Action.ADD, Action.UPDATE)
     is_past = decision.is_history or decision.is_over or decision.verdict.is_restatement
     has_own_end = decision.proposal.holds_until is not None
@@ -263,7 +265,7 @@ def _until_when(decision: Decision) -> str:
 
 
 def _suspended(decision: Decision, siblings: Iterable[Fact]) -> list[Fact]:
-    """The other values of the note's attribute that hold again after its end."""
+    """Return the other values of the note's attribute that hold again after its end."""
     ends_at, slot = decision.proposal.holds_until, decision.note.slot
     if ends_at is None or slot is None or not slot.is_single_valued:
         return []
@@ -271,7 +273,7 @@ def _suspended(decision: Decision, siblings: Iterable[Fact]) -> list[Fact]:
 
 
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
-    """The live facts that the note may change, the other values of its attribute first."""
+    """Return the live facts that the note may change, other values of its attribute first."""
     done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
     slot = decision.note.slot
     if slot and not (slot.is_single_valued or slot.is_open) and not tells_of_change(decision.text):
@@ -288,7 +290,7 @@ def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fa
 
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:
-    """True if the note may change the fact, as far as words, meaning and attributes tell."""
+    """True if the note may change the fact, by words, meaning and attributes."""
     one, other = decision.note.slot, fact.slot
     names = " ".join(slot.subject for slot in (one, other) if slot and not _is_contacts(slot))
     if fact.cosine < _least_cosine(decision.text, fact.text, names):
@@ -307,7 +309,7 @@ def _is_close(decision: Decision, fact: Comparison) -> bool:
 
 
 def _least_cosine(one: str, other: str, names: str) -> float:
-    """How near two texts must be: names that both hold make them near, whatever they say."""
+    """Return the least nearness of two texts: shared names make texts near, whatever they say."""
     if share_more_than(names, one, other):
         return _NEAR_COSINE
     return _NEAR_COSINE_APART if share_a_word(one, other) else _CLOSE_COSINE
@@ -329,7 +331,7 @@ def _name(
     *,
     how: str = "",
 ) -> None:
-    """Add the facts to what is told, as many as there is room for."""
+    """Add facts to the reply, as many as there is room for."""
     length = sum(map(len, told)) + len(told) + len(what) + len(how) + len(":  .")
     named: list[str] = []
     for fact in facts[:_NAMED_MAX]:
@@ -346,7 +348,7 @@ def _name(
 
 
 _SHOWN_MAX = 2_000
-"""Facts that are remembered as shown: far more than fit a prompt."""
+"""The number of facts that are remembered as shown: far more than fit a prompt."""
 
 
 class Shown:
@@ -358,7 +360,7 @@ class Shown:
         self._lock = Lock()
 
     def show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
-        """The handles of these facts, by id; each stays that of its fact from now on."""
+        """Return the handles of these facts, by id; each fact keeps its handle from now on."""
         with self._lock:
             listed, known = dict.fromkeys(fact_ids), self._handles
             # A handle that was shown already keeps its fact, so that a later one is made longer.
@@ -370,12 +372,12 @@ class Shown:
             return {i: shown[i] for i in shown if i in self._handles}
 
     def tell(self, fact_ids: Iterable[str], now: datetime) -> set[str]:
-        """Keep that the conversation is told these facts; gives those that it was told before.
+        """Remember that the conversation was shown these facts; return those shown before.
 
-        What was told more than an hour ago is told again.
+        A fact that was shown more than an hour ago is shown again.
 
         Args:
-            fact_ids: of facts that are told in full.
+            fact_ids: the ids of facts that are shown in full.
             now: the time now (UTC).
         """
         with self._lock:
@@ -384,16 +386,16 @@ class Shown:
         return {*before}
 
     def by_handle(self, text: str) -> str:
-        """The text with handles in place of the ids of facts that were shown."""
+        """Return the text with handles in place of the ids of facts that were shown."""
         for fact_id, handle in self._handles.items():
             text = text.replace(fact_id, handle)
         return text
 
     def fact_id(self, name: str) -> str:
-        """The fact of a handle that was shown.
+        """Return the fact of a handle that was shown.
 
         Raises:
-            RelationError: none was.
+            RelationError: the handle was not shown.
         """
         plain = name.strip().strip("[]\"'").casefold()
         handle = plain if plain.startswith(HANDLE_SIGN) else HANDLE_SIGN + plain

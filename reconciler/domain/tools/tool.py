@@ -1,10 +1,10 @@
-"""Tools: what a model is told of one, and what it sends, checked. Knows no tool in particular.
+"""Tools: their descriptions for a model, and the check of its arguments. Knows no single tool.
 
 One table of parameters makes the schema and checks the arguments, so that the two cannot differ. A
 model's mistake is an error with a text that says what to send instead.
 
-``config/tools.toml`` has the tools: what they are called, say and take. None has a parameter by
-which a model could choose tenant, session or proposer, and an agent's none for agent or contact.
+``config/tools.toml`` has the tools' names, texts and parameters. No tool has a parameter by which a
+model could choose tenant, session or proposer; an agent's tool also has none for agent or contact.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
 
 Dialect = Literal["full", "strict", "gemini"]
-"""What an API takes of JSON Schema: all that is used here, what strict modes do, what Gemini does.
+"""The part of JSON Schema that an API takes: all that is used here, the part of strict modes, or
+Gemini's part.
 
-Strict modes want each property required and take no bounds; what is optional may be null. Beside a
-list of types Anthropic's takes no ``enum``. Gemini takes one type for a value and no null, so what
-is optional is left out. Source: OpenAI's guide to structured outputs, Anthropic's to strict tool
-use, Gemini's reference of ``Schema``.
+Strict modes want each property required and take no bounds; an optional value may be null.
+Anthropic's takes no ``enum`` together with a list of types. Gemini takes one type for a value and
+no null, so an optional value is left out. Source: OpenAI's guide to structured outputs, Anthropic's
+to strict tool use, Gemini's reference of ``Schema``.
 """
 
 _NAMES_MAX = 5
@@ -48,7 +49,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     LIST = "array"
-    """Mostly of words; an empty one stands for none, so that its type is one in a strict mode."""
+    """A list, mostly of words; an empty list means no value, so that a strict mode has one type."""
 
 
 @in_order
@@ -56,16 +57,16 @@ class Parameter:
     """One value that a model may send.
 
     Attributes:
-        description: what it means, for the model.
-        missing: what to say where a required one is not there; None where it is optional.
+        description: its meaning, for the model.
+        missing: the text about a missing required value; None if it is optional.
         choices: the only words that it may be; empty for any.
-        renamed: words that were choices once, each with the one that stands for it now.
-        length_max: at most so many characters, or items; None without a bound.
-        is_fraction: of a number, whether it is from 0 to 1.
+        renamed: earlier choices, each with the choice that replaces it.
+        length_max: the most characters or items; None without a bound.
+        is_fraction: for a number, whether it is from 0 to 1.
         is_blank_none: whether the schema asks for an empty word, or false, in place of null: strict
             modes bound how many values may be of two types.
-        also: other kinds that are understood, though the schema does not ask for them.
-        items: of a list, the schema of an item; None for a word.
+        also: other kinds that are understood, although the schema does not ask for them.
+        items: for a list, the schema of an item; None for a word.
     """
 
     name: str
@@ -90,7 +91,10 @@ class Parameter:
         return self.is_required or self.is_blank_none or self.kind is Kind.LIST
 
     def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
-        """It as JSON Schema; what is optional may be null. Bounds are checked here in any case."""
+        """Return the parameter as JSON Schema; an optional one may be null.
+
+        Bounds are checked here in any case.
+        """
         made: dict[str, Any] = {"type": str(self.kind)}
         if self.kind is Kind.LIST:
             made["items"] = self.items or {"type": str(Kind.STRING)}
@@ -105,12 +109,13 @@ class Parameter:
         return made | {"description": self.description}
 
     def read(self, given: Any) -> Any:
-        """The value, or None where there is none.
+        """Return the value, or None if there is none.
 
-        A blank word in place of an optional value is none: a strict mode makes models fill it in.
+        A blank word in place of an optional value counts as no value: a strict mode makes models
+        fill it in.
 
         Raises:
-            InvalidRequestError: it cannot be used.
+            InvalidRequestError: the value cannot be used.
         """
         if given is None or given == [] or (isinstance(given, str) and not given.strip()):
             if self.missing is not None:
@@ -138,11 +143,11 @@ class Parameter:
 
 @in_order
 class Tool:
-    """A tool as a model is told of it.
+    """A tool as it is described to a model.
 
     Attributes:
-        title: what a person would call it.
-        description: what it does, and when to call it.
+        title: its name for a person.
+        description: its effect, and when to call it.
         is_read_only: whether it changes nothing.
     """
 
@@ -153,7 +158,7 @@ class Tool:
     is_read_only: bool
 
     def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
-        """The tool's parameters, as JSON Schema."""
+        """Return the tool's parameters, as JSON Schema."""
         needed = [each.name for each in self.parameters if dialect == "strict" or each.is_required]
         made = {
             "type": "object",
@@ -163,7 +168,7 @@ class Tool:
         return made if dialect == "gemini" else made | {"additionalProperties": False}
 
     def definition(self, style: Style, *, strict: bool) -> dict[str, Any]:
-        """The tool in the words of one API.
+        """Return the tool's definition in the format of one API.
 
         Raises:
             InvalidRequestError: there is no such style.
@@ -185,10 +190,10 @@ class Tool:
         return {"type": "function", "function": function}
 
     def read(self, given: Mapping[Any, Any]) -> dict[str, Any]:
-        """The arguments that were given, checked; what is null is left out.
+        """Return the given arguments, checked; a null argument is left out.
 
         Raises:
-            InvalidRequestError: one cannot be used, is missing, or is none of the tool's.
+            InvalidRequestError: an argument cannot be used, is missing, or is unknown to the tool.
         """
         known = [parameter.name for parameter in self.parameters]
         if unknown := [name for name in given if name not in known]:
@@ -202,10 +207,10 @@ class Tool:
 
 
 def check_style(style: object) -> None:
-    """Let a style through that is known.
+    """Check that a style is known.
 
     Raises:
-        InvalidRequestError: it is none.
+        InvalidRequestError: the style is unknown.
     """
     if style not in get_args(Style):
         raise InvalidRequestError(not_one_of("style", style, get_args(Style)))
@@ -230,13 +235,13 @@ def _is_of(kind: Kind, given: object) -> bool:
 
 
 def _a(given: object) -> str:
-    """The JSON name of its type."""
+    """Return the JSON name of its type, with an article."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(given), "such a number" if isinstance(given, int | float) else "that")
 
 
 def _an_odd_one(given: object) -> str:
-    """The first item of a list, or of a list's place, that is no word."""
+    """Return the first item of a list that is no word, or the list's place."""
     if not isinstance(given, list):
         return _a(given)
     odd = next(each for each in given if not isinstance(each, str))
@@ -244,7 +249,7 @@ def _an_odd_one(given: object) -> str:
 
 
 def _short(given: object) -> str:
-    """A model's argument, short enough to be repeated to it."""
+    """Shorten a model's argument, so that it can be repeated to the model."""
     text = given if isinstance(given, str) else repr(given)
     return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"
 
@@ -272,11 +277,11 @@ SOURCE = "source_kind"
 def agent_sources(
     trusted_tools: Iterable[str] = (), colleague: str | None = None
 ) -> dict[str, SourceKind]:
-    """The sources that an agent may name, as its model calls them, from the contact's on.
+    """Return the sources that an agent may name, as its model calls them, the contact's first.
 
     Args:
-        trusted_tools: systems of the builder's own, by name; what one says was validated.
-        colleague: who of the operator's people is in the conversation; None without one.
+        trusted_tools: the builder's own systems, by name; their statements are validated.
+        colleague: the operator's person in the conversation; None without one.
 
     Raises:
         InvalidRequestError: a name cannot be used.
@@ -304,12 +309,12 @@ def agent_sources(
 def add_tool(
     told: Tool, attributes: Iterable[Attribute], sources: Mapping[str, SourceKind] = AGENT_SOURCES
 ) -> Tool:
-    """The tool that remembers something, for an agent.
+    """Make the tool that remembers a note, for an agent.
 
     Args:
-        told: as ``config/tools.toml`` has it.
-        attributes: those that the book knows.
-        sources: the sources that it may name, as ``agent_sources`` gives them.
+        told: its table in ``config/tools.toml``.
+        attributes: the attributes of the book.
+        sources: the sources that it may name, from ``agent_sources``.
     """
     known = list(attributes)
     words = {
@@ -331,7 +336,7 @@ def add_tool(
 
 
 def _whose_word(sources: Mapping[str, SourceKind]) -> str:
-    """Which source to name, and that a guess is none."""
+    """Say which source to name, and that a guess is not a source."""
     told = (
         "Whose word it is. contact: said so in this conversation, and meant it. tool, document: "
         "what one returned or holds."
