@@ -1,10 +1,10 @@
-"""Values: when two ways of saying one are the same.
+"""Values: compares two spellings of a value.
 
-A value's key is what it is compared by; equal keys mean that the same was said. A normaliser makes
-the key of any text and fails on none; what it cannot read as its kind it folds as text.
+Values are compared by their keys; equal keys mean equal values. A normaliser makes a key from any
+text and never fails; a text that it cannot read as its kind is folded as plain text.
 
 Never here: a clock, a network, the machine's locale or time zone, a library that is imported before
-it is needed, or a guess. What could mean two things is read as neither.
+it is needed, or a guess. A text with two possible meanings is read as neither.
 """
 
 from __future__ import annotations
@@ -33,4 +33,4 @@ NORMALISERS: Mapping[str, Callable[[str], str]] = {
     "time_zone": dates.time_zone,
     "url": addresses.url,
 }
-"""How values are read, by the name that the file uses."""
+"""The normalisers of values, by their names in the file."""

@@ -1,9 +1,8 @@
-"""Attributes: what a slot may be about, and the slot that a caller's words describe.
+"""Attributes: the questions of slots, and the slot that a caller's words describe.
 
 The book of attributes comes from ``config/attributes.toml``, which the caller reads. Here the names
-and subjects that a caller sends are normalised; when two values mean the same is said in
-``reconciler.domain.values``. A value that may be a way to write "no idea" is no value, so that it
-retires nothing.
+and subjects that a caller sends are normalised; ``reconciler.domain.values`` decides when two
+values mean the same. A word for "no idea" is no value, so that it ends no fact.
 """
 
 from __future__ import annotations
@@ -39,10 +38,11 @@ if TYPE_CHECKING:
 
 
 NAME_LENGTH_MAX = 200
-"""Characters in a subject or an attribute."""
+"""The most characters in a subject or an attribute."""
 
 VALUE_LENGTH_MAX = 500
-"""Characters in a value. Source: four lines of an address fit; a longer value is a text."""
+"""The most characters in a value. Source: four lines of an address fit; a longer value is a
+text."""
 
 _DETERMINERS = re.compile(
     r"^(?:(?:the|a|an|my|our|your|his|her|their|its"
@@ -60,8 +60,8 @@ def _listed(*names: str) -> frozenset[str]:
 class AttributeBook:
     """The known attributes, in file order, found under any of their names.
 
-    An attribute that is not in the book still makes a slot. How many values it holds is open unless
-    the caller says so: its other values end nothing, and a reader is asked.
+    An attribute that is not in the book still makes a slot. The number of its values is open unless
+    the caller says it: its other values end no fact, and a judge is asked.
 
     Args:
         attributes: their names and aliases are all different.
@@ -81,10 +81,10 @@ class AttributeBook:
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> AttributeBook:
-        """Book that a parsed ``attributes.toml`` describes: one table for each attribute.
+        """Make the book that a parsed ``attributes.toml`` describes: one table for each attribute.
 
         Raises:
-            ConfigurationError: an entry is unusable; the text names the attribute and the mend.
+            ConfigurationError: an entry is unusable; the text names the attribute and the remedy.
         """
         try:
             entries = _FILE.validate_python(mapping)
@@ -100,11 +100,11 @@ class AttributeBook:
         return iter(self._attributes)
 
     def __len__(self) -> int:
-        """How many attributes the book holds."""
+        """Count the attributes of the book."""
         return len(self._attributes)
 
     def find(self, name: str) -> Attribute | None:
-        """Attribute of that name or alias, in any spelling; None where the book has none.
+        """Find the attribute of that name or alias, in any spelling; None if the book has none.
 
         Case, spaces, hyphens, underscores and humps do not count, nor do "the contact's", "her"
         or a leading "current": ``homeCity``, ``Home city`` and "the contact's city" are ``city``.
@@ -125,12 +125,12 @@ class AttributeBook:
         return is_alias or (bool(one) and one == other)
 
     def name_of(self, said: str) -> str:
-        """The name under which an attribute is stored."""
+        """Return the name under which an attribute is stored."""
         known = self.find(said)
         return known.name if known else _attribute_name(said)
 
     def merged_with(self, other: AttributeBook) -> AttributeBook:
-        """This book with the other's attributes added, or in place of those of the same name.
+        """Return this book with the other's attributes added; equal names are replaced.
 
         An alias that the other book claims is taken from this one's attribute.
 
@@ -150,10 +150,10 @@ class AttributeBook:
         value: str | int | float | bool | None = None,
         is_single_valued: bool | None = None,
     ) -> Slot | None:
-        """Slot that the caller's words describe; None where they describe none.
+        """Make the slot that the caller's words describe; None if they describe none.
 
         Args:
-            subject: about whom; None, or a word for the contact, is the contact.
+            subject: the person or thing; None, or a word for the contact, means the contact.
             attribute: a name or an alias from the book, or a name of the caller's own.
             value: the value in words or as a number; true and false count as yes and no. None,
                 blank text and a word for "unknown" mean no value, which supersedes nothing.
@@ -161,7 +161,7 @@ class AttributeBook:
                 the book; for an attribute that is not in the book it stays unknown.
 
         Raises:
-            InvalidNoteError: one of them cannot be used; the text says what to do.
+            InvalidNoteError: an argument cannot be used; the text says what to do.
         """
         about, asked, said = _subject(subject), _given("attribute", attribute), _value(value)
         if is_single_valued is not None and not isinstance(is_single_valued, bool):
@@ -186,20 +186,20 @@ class AttributeBook:
 
     @cached_property
     def reader(self) -> SlotReader:
-        """What reads slots out of plain sentences; made when it is first asked for."""
+        """Return the reader of slots in plain sentences; made at first use."""
         from reconciler.reading.values.slot_reading import SlotReader
 
         return SlotReader(self)
 
     def read_slot(self, text: str, names: Iterable[str | None] = ()) -> ReadSlot | None:
-        """Slot that a plain sentence gives; None if it gives none for certain.
+        """Read the slot of a plain sentence; None if it gives none for certain.
 
-        "Is also a musician" does not give up what the person does: of an attribute that holds one
-        value, an addition is not read, since it would end the other one.
+        "Is also a musician" does not end the person's other occupation: for an attribute that holds
+        one value, an addition is not read, because it would end the other value.
 
         Args:
             text: one sentence, in the first person or in the third.
-            names: what the contact is called, as far as it is known; a sentence about a person of
+            names: the contact's names, as far as they are known; a sentence about a person of
                 another name is not read.
         """
         read = self.reader.read(
@@ -218,9 +218,10 @@ class AttributeBook:
         return SlotReader(replace(each, says=each.shows, value="", over={}) for each in self)
 
     def shown_slot(self, text: str) -> Slot | None:
-        """Slot that a profile shows for a text without one, such as an allergy; else None.
+        """Return the slot that a profile shows for a text without one, such as an allergy.
 
-        It stands on no fact and ends none, so that it may be read from more wordings.
+        None if there is none. This slot is stored on no fact and ends none, so it may be read from
+        more wordings.
         """
         if not self._shower.may_read(text):
             return None
@@ -238,15 +239,15 @@ class AttributeBook:
     def filled(
         self, given: Slot | None, text: str, names: Iterable[str | None] = ()
     ) -> tuple[Slot | None, str | None]:
-        """Slot that was given, or the one that the text gives away, and the words that do.
+        """Return the given slot, or the slot of the text, and the words that gave it.
 
-        One that was given always wins. If it names a subject alone, the text says the rest; if it
-        names none, the text may: "Her husband is vegan" is no diet of hers.
+        A given slot always wins. If it names only a subject, the text adds the rest. If it names no
+        subject, the text may name one: "Her husband is vegan" is not her diet.
 
         Args:
             given: the slot that came with the text, or None.
-            text: what was said.
-            names: what the contact is called, as far as it is known.
+            text: the text.
+            names: the contact's names, as far as they are known.
         """
         if given is not None and given.attribute and given.said_subject:
             return given, None
@@ -264,10 +265,10 @@ class AttributeBook:
         return slot, read.words
 
     def slot_of(self, read: ReadSlot) -> Slot | None:
-        """A read attribute as a slot that can be compared; None if it names no value.
+        """Make a read attribute a slot that can be compared; None if it names no value.
 
-        A denial decides about its own value alone: who no longer works at Globex, or never did, may
-        work at Brightwave.
+        A denial decides only about its own value: a person who no longer works at Globex, or never
+        did, may work at Brightwave.
         """
         try:
             slot = self.slot(subject=read.subject, attribute=read.attribute, value=read.value)
@@ -280,7 +281,7 @@ class AttributeBook:
         return slot
 
     def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
-        """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
+        """Return subject, attribute and its name; "wife's birthday" belongs to the wife."""
         known, owned = self.find(asked), _OWNED.match(_undetermined(asked))
         if known is None and owned:
             owner, attribute = _folded_subject(owned["owner"]), self.find(owned["rest"])
@@ -374,7 +375,7 @@ def _attribute(name: str, entry: _Entry) -> Attribute:
 
 
 def _synonym_keys(attribute: Attribute) -> Mapping[str, str]:
-    """From the normalised synonym to the normalised word that it stands for."""
+    """Map each normalised synonym to the normalised word that it means."""
     read = NORMALISERS[attribute.normaliser]
     return {
         read(synonym): read(word)
@@ -387,7 +388,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _given(name: str, given: str | None) -> str | None:
-    """String where it says something; None where it is None or a word for it."""
+    """Return a string that says something; None for None or a word for it."""
     if given is None:
         return None
     if isinstance(given, str) and is_blank(given):
@@ -399,7 +400,7 @@ def _given(name: str, given: str | None) -> str | None:
 
 
 def _value(given: object) -> str | None:
-    """Value in words; None where it says that there is none."""
+    """Return the value in words; None for a word that means no value."""
     said = _value_in_words(given)
     if said is None:
         return None
@@ -462,19 +463,19 @@ def _subject(given: str | None) -> str | None:
 
 
 def _folded_subject(said: str) -> str:
-    """One form for "my wife", "Her wife" and "wife's"; the contact for any word for it."""
+    """Fold "my wife", "Her wife" and "wife's" to one form; the contact for any word for it."""
     folded = text(re.sub(r"['’]s$|-(?:san|sama)$", "", _undetermined(said)))
     return CONTACT_SUBJECT if folded in _listed("contact_word") else folded
 
 
 def _undetermined(said: str) -> str:
-    """Case folded, without articles and possessive pronouns in front."""
+    """Fold the case, and remove articles and possessive pronouns in front."""
     return _DETERMINERS.sub("", plain(said).casefold())
 
 
 @lru_cache(maxsize=4096)
 def _attribute_name(said: str) -> str:
-    """In snake_case; empty where nothing of it is a letter or a digit."""
+    """Return the name in snake_case; empty if it has no letter and no digit."""
     humps = _CAMEL_HUMP.sub(" ", plain(said))
     owned = re.sub(r"['’]s\b|['’]", "", _undetermined(humps))
     kept = "".join(letter if unicodedata.category(letter)[0] in "LNM" else " " for letter in owned)
@@ -482,5 +483,5 @@ def _attribute_name(said: str) -> str:
 
 
 def _squeezed(name: str) -> str:
-    """A name's form for comparing: ``time_zone``, "Time zone" and ``timezone`` are one."""
+    """Return a name's form for comparing: ``time_zone``, "Time zone", ``timezone`` are one."""
     return _attribute_name(name).replace("_", "")

@@ -1,13 +1,15 @@
-"""Placing: what a contact's facts tell of a note's slot, before the two are compared. Pure.
+"""Placing: completes a note's slot from the contact's facts, before they are compared. Pure.
 
-They tell whom the note is about, how many values a made-up attribute holds, and which thing "Ticket
-T-1 is closed." speaks of. What was said once about an attribute stays; the book is never changed.
+The facts show the person that the note is about, the number of values of a made-up attribute, and
+the thing in "Ticket T-1 is closed.". An attribute keeps its first number of values; the book is
+never changed.
 
-Subjects: which known person a note's subject names, so that one person has one subject. Pure.
+Subjects: finds the known person that a note's subject names, so that one person has one subject.
+Pure.
 
 "Maria" and "Frau Keller" are the contact Maria Keller; "Martin", "her husband" and "husband Martin"
-are one, if no other known person fits. If several fit that cannot be one person, nothing is
-guessed: the subject stays as it was said, and the reply asks which of them is meant.
+are one, if no other known person fits. If several different people fit, nothing is guessed: the
+subject stays as it was said, and the reply asks which person is meant.
 
 A subject has names and a role. A word that the texts write only in small letters is no name.
 """
@@ -36,7 +38,7 @@ _SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w
 _FULL_NAME = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
 
 _TEXTS_MAX = 20
-"""Texts about a person that are read for its names."""
+"""The number of texts about a person that are read for its names."""
 
 NAMING = frozenset({"name", "preferred_name"})
 """Attributes with the name of a person."""
@@ -73,8 +75,8 @@ class People:
 
     Args:
         told: the slots of the contact's facts, each with the fact's text.
-        called: what the contact is called.
-        is_one_role: whether two words are one role, as "wife" and "spouse" are.
+        called: the contact's names.
+        is_one_role: says whether two words are one role, such as "wife" and "spouse".
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class People:
         self._known_names |= frozenset(chain(*(person.names for person in self._people)))
 
     def meant_by(self, subject: str, said: str) -> Meant:
-        """Whom a subject means; itself if no known person.
+        """Find the person that a subject means; itself if no known person.
 
         Args:
             subject: as ``AttributeBook.slot`` folds it.
@@ -115,7 +117,7 @@ class People:
         return Meant(subjects or (subject,))
 
     def _known(self, subject: str, facts: Sequence[tuple[Slot, str]]) -> _Person:
-        """A person on file, with what the contact's own facts tell of it: "spouse: Martin"."""
+        """Return a known person, with the roles in the contact's own facts: "spouse: Martin"."""
         texts = " ".join(said for _, said in facts[:_TEXTS_MAX])
         read = _person(subject, texts, self._owners, self._known_names)
         names = read.names.union(*(_names(slot) for slot, _ in facts if slot.attribute in NAMING))
@@ -161,13 +163,13 @@ def _person(
     owners: frozenset[str] = frozenset(),
     known_names: frozenset[str] = frozenset(),
 ) -> _Person:
-    """Names and role of a subject; "Maria's husband" is the husband of the contact Maria.
+    """Return names and role of a subject; "Maria's husband" is the husband of the contact Maria.
 
     Args:
         subject: as ``AttributeBook.slot`` folds it.
         said: the texts about it.
         owners: the names of the contact.
-        known_names: what is a name, even if a text writes it in small letters.
+        known_names: words that are names, even if a text writes them in small letters.
     """
     words = _compared(subject).split()
     if len(words) > 1 and words[0].removesuffix("s") in owners - {words[0]}:
@@ -188,7 +190,7 @@ def _person(
 
 
 def is_name_alone(subject: str, said: str) -> bool:
-    """True if a subject is a name without a role; only such a one can mean the contact.
+    """True if a subject is a name without a role: only such a subject can mean the contact.
 
     Args:
         subject: as ``AttributeBook.slot`` folds it.
@@ -199,7 +201,7 @@ def is_name_alone(subject: str, said: str) -> bool:
 
 
 def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if all names of the one are names of the other, perhaps shortened beside a whole one."""
+    """True if all names of one are names of the other; one may be shortened beside a whole one."""
     less, more = sorted((one, other), key=len)
     shared = less & more
     return bool(shared) and all(
@@ -218,7 +220,7 @@ def _names(said: str | Slot) -> frozenset[str]:
 
 
 def _bare(said: str) -> str:
-    """Without accents, with its capitals."""
+    """Return a text without accents, with its capitals."""
     if said.isascii():
         return said
     split = unicodedata.normalize("NFKD", said.translate(_OTHER_LETTERS))
@@ -226,13 +228,13 @@ def _bare(said: str) -> str:
 
 
 def _compared(said: str) -> str:
-    """As names are compared: without accents, and Jürgen and Juergen are one."""
+    """Return the form for comparing names: without accents; Jürgen and Juergen are one."""
     return re.sub("([aou])e", r"\1", text(_bare(said)).replace("_", " "))
 
 
 @cache
 def _titles() -> frozenset[str]:
-    """Titles, as they are compared, and "M." for Monsieur."""
+    """Return the titles in the form for comparing, and "M." for Monsieur."""
     return frozenset({"m", *map(_compared, lexicon("values").words("title"))})
 
 
@@ -247,7 +249,7 @@ def _relatives() -> frozenset[str]:
 
 
 def needs_placing(note: Note) -> bool:
-    """True if the contact's facts may tell more of a note's slot than the note does."""
+    """True if the contact's facts may say more about a note's slot than the note does."""
     slot = note.slot
     if slot is None:
         return keyed(note.text) is not None
@@ -258,8 +260,8 @@ class Placing:
     """Places notes among a contact's facts.
 
     Args:
-        facts: those with an attribute.
-        called: what the contact is called.
+        facts: the facts with an attribute.
+        called: the contact's names.
         attributes: the book.
         disputed_with: the ids of the other sides of a fact's disputes.
     """
@@ -282,11 +284,11 @@ class Placing:
         return People(told, self.called, self._attributes.are_one_role)
 
     def meant_by(self, subject: str, said: str) -> Meant:
-        """Whom a folded subject means; see ``People``."""
+        """Find the person that a folded subject means; see ``People``."""
         return self._people.meant_by(subject, said)
 
     def place(self, note: Note) -> Note:
-        """Note with its slot as the facts complete it."""
+        """Return a note with its slot completed from the facts."""
         if note.slot is None:
             told = self._state_told(note.text)
             return replace(note, slot=told, slot_read_from=note.text) if told else note
@@ -301,7 +303,7 @@ class Placing:
         return note if slot == note.slot else replace(note, slot=slot)
 
     def _of_its_kind(self, slot: Slot) -> Slot:
-        """Slot with the number of values that was said of its attribute first."""
+        """Return a slot with the number of values that its attribute had first."""
         same = [pair for pair in self._facts if pair[0].attribute == slot.attribute]
         if any(known.is_single_valued for known, _ in same):
             return replace(slot, is_single_valued=True, is_open=False)
@@ -314,7 +316,7 @@ class Placing:
         return replace(slot, is_single_valued=False, is_open=False) if has_several else slot
 
     def _state_told(self, text: str) -> Slot | None:
-        """Slot of a sentence that says how a known thing stands now."""
+        """Return the slot of a sentence that gives the present state of a known thing."""
         told = keyed(text)
         if told is None or not (told.state and told.is_stated):
             return None
