@@ -1,4 +1,4 @@
-"""Texts in the one form in which they are embedded, compared and counted. Pure."""
+"""The one form of a text in which it is embedded, compared and counted. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import unicodedata
 from functools import lru_cache
 
 remembered = lru_cache(maxsize=4096)
-"""For what is read off one text: a text that was read lately is not read again."""
+"""A cache for the reading of one text: a text that was read lately is not read again."""
 
 _SPACES = re.compile(r"\s+")
 
 
 @remembered
 def canonical_text(text: str) -> str:
-    """Text as it is embedded: one Unicode form, single spaces, no closing full stops.
+    """Return a text as it is embedded: one Unicode form, single spaces, no closing full stops.
 
     A closing full stop alone moves a cosine of all-MiniLM-L6-v2 by 0.05, half the width that
     separates an UPDATE from a guess. The stored text keeps every character.
@@ -27,7 +27,7 @@ def canonical_text(text: str) -> str:
 
 
 def _without_forms(character: str) -> str:
-    """Its plain form, except for superscripts and fractions: 10² is not 102."""
+    """Return the plain form, except for superscripts and fractions: 10² is not 102."""
     if unicodedata.category(character) == "No":
         return character
     return unicodedata.normalize("NFKC", character)
@@ -37,6 +37,6 @@ _PLAIN_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
 
 
 def unaccented(said: str) -> str:
-    """Latin letters without accents, and plain ones for those that Unicode does not take apart."""
+    """Write Latin letters without accents, and plain ones for those that Unicode cannot split."""
     decomposed = unicodedata.normalize("NFKD", said.translate(_PLAIN_LETTERS))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

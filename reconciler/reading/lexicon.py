@@ -1,8 +1,8 @@
 """Lexicons: words and cues, which are data under ``config/lexicon/``, a file for each subject.
 
-How such a file is read, how its shorthands are written out, and how a text is screened so that few
-cues are tried on it live here. What a cue means never does: that is the business of the module that
-asks for it. Nothing is read or compiled before it is needed.
+This module reads such a file, writes out its shorthands, and screens a text, so that few cues are
+tried on it. The module that uses a cue decides its meaning. Files are read, and cues compiled, only
+when they are needed.
 
 A file has one table ``[lists]`` of words that a space or the end of a line parts, with ``_`` for a
 space within a word, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a
@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 @frozen
 class Cue:
-    """A pattern that gives something away.
+    """A pattern that shows something.
 
     Attributes:
         pattern: the regular expression, as the file has it.
-        kind: what it gives away, where the list has cues of several kinds.
+        kind: the kind of its evidence, if the list has cues of several kinds.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
@@ -50,7 +50,7 @@ class Lexicon:
     """One file's words and cues.
 
     Attributes:
-        source: the file, as an error names it.
+        source: the file's name for an error.
         lists: by name, the words of a list.
         cues: by name, the cues of a list.
     """
@@ -60,7 +60,7 @@ class Lexicon:
     cues: Mapping[str, tuple[Cue, ...]]
 
     def cues_of(self, name: str) -> tuple[Cue, ...]:
-        """Cues of a list, in the file's order.
+        """Return the cues of a list, in the file's order.
 
         Raises:
             ConfigurationError: the file has no such list.
@@ -72,7 +72,7 @@ class Lexicon:
         return self.cues[name]
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Words of a list, in the file's order.
+        """Return the words of a list, in the file's order.
 
         Raises:
             ConfigurationError: the file has no such list.
@@ -82,22 +82,22 @@ class Lexicon:
         return self.lists[name]
 
     def word_set(self, *names: str) -> frozenset[str]:
-        """Words of some lists, to look words up in."""
+        """Return the words of some lists as a set."""
         return frozenset().union(*map(self.words, names))
 
     def by_word(self, name: str) -> dict[str, str]:
-        """What the words of a list stand for: the last word of a line, by those before it."""
+        """Return the meanings of a list's words: a line's last word, by the words before it."""
         pairs = (line.rpartition(" ") for line in self.words(name))
         return {word: meant for word, _, meant in pairs}
 
     def written_out(self, pattern: str) -> str:
-        """The pattern with the words in the place of each ``<name>``; sets are left as they are."""
+        """Return the pattern with the words in place of each ``<name>``; sets stay as they are."""
         return _NAMED.sub(
             lambda match: self.any_of(match["name"]) if match["name"] else match[0], pattern
         )
 
     def any_of(self, name: str) -> str:
-        """A pattern for any of the words of a list."""
+        """Return a pattern for any of the words of a list."""
         return self.written_out(any_of(self.words(name)))
 
 
@@ -106,13 +106,13 @@ _NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|(?<!\?P)<(?P<name>[a-z
 
 
 def any_of(words: tuple[str, ...] | list[str]) -> str:
-    """A pattern for any of the words, the first that fits."""
+    """Return a pattern for any of the words, the first that fits."""
     return f"(?:{'|'.join(words)})"
 
 
 @cache
 def lexicon(name: str) -> Lexicon:
-    """Lexicon of that name, read once.
+    """Return the lexicon of that name, read once.
 
     Raises:
         ConfigurationError: the file cannot be read, or is no lexicon; the text names the place.
@@ -128,23 +128,23 @@ def lexicon(name: str) -> Lexicon:
 
 @cache
 def cues_of(name: str, *names: str, flags: int = 0) -> Cues:
-    """Cues of the lexicon of that name, in these of its lists; in all of them if none is named."""
+    """Return the cues of a lexicon in these of its lists; in all of them if none is named."""
     return Cues(lexicon(name), names=names or None, flags=flags)
 
 
 @cache
 def _reader(of: type[T]) -> TypeAdapter[T]:
-    """What reads tables as this type; made when the first file is read."""
+    """Return the reader of tables of this type; made when the first file is read."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(of)
 
 
 def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
-    """Lexicon that the tables of a file describe.
+    """Make the lexicon that the tables of a file describe.
 
     Raises:
-        ConfigurationError: a table is not as it must be; the text names it.
+        ConfigurationError: a table has a wrong form; the text names it.
     """
     from pydantic import ValidationError
 
@@ -170,7 +170,7 @@ _SPACE_OF_A_WORD = re.compile("_(?![a-z_]*>)")
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:
-    """Where in a file something is wrong: ``[[order]] number 3, pattern``."""
+    """Describe the place of a fault in a file: ``[[order]] number 3, pattern``."""
     if name == "lists":
         return f"[lists] {number}"
     place = f"[[{name}]]" if number is None else f"[[{name}]] number {int(str(number)) + 1}"
@@ -178,15 +178,15 @@ def _place(name: object, number: object = None, field: object = None, *_: object
 
 
 def joined(pattern: str) -> str:
-    """A cue's pattern in one line."""
+    """Return a cue's pattern in one line."""
     return "".join(line.strip() for line in pattern.splitlines())
 
 
 class Literals(Generic[T]):
-    """What a text may hold, by literals without which it does not; all are looked for at once.
+    """The items that a text may hold, by literals that it then must hold; one search finds all.
 
     Args:
-        literals: each with what it tells of, in the letters in which texts will be given.
+        literals: each with its item, in the letters of the given texts.
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
@@ -202,7 +202,7 @@ class Literals(Generic[T]):
         self._literals.Compile()
 
     def held(self, text: str) -> set[T]:
-        """Items of the literals in the text."""
+        """Return the items of the literals in the text."""
         found = self._literals.Match(text.encode("utf-8", "surrogatepass")) or ()
         return set().union(*(self._told[place] for place in found))
 
@@ -210,13 +210,13 @@ class Literals(Generic[T]):
 class Cues:
     """The cues of a lexicon, which are tried only on a text that may hold one of their words.
 
-    A cue is compiled when a text first may hold it; most never are.
+    A cue is compiled when a text first may hold it; most are never compiled.
 
     Args:
         lexicon: the lexicon of the cues.
-        spelled: makes the expression of a list's name and a pattern that is written out.
+        spelled: makes the expression from a list's name and a written-out pattern.
         names: the lists that are asked for together; None for all of the lexicon.
-        flags: of the ``re`` module, for all expressions.
+        flags: flags of the ``re`` module, for all expressions.
     """
 
     def __init__(
@@ -239,14 +239,14 @@ class Cues:
 
     @cached_property
     def _screen(self) -> tuple[frozenset[int], Literals[int]]:
-        """Cues that are tried on every text, and the literals that the others need."""
+        """Return the cues for every text, and the literals that the others need."""
         needs = [needed_literals(self._written(*place)) for place in self._places]
         always = frozenset(at for at, literals in enumerate(needs) if not literals)
         literals = ((literal, at) for at, listed in enumerate(needs) for literal in listed)
         return always, Literals(literals)
 
     def read(self, text: str) -> Held:
-        """Text, to ask for the cues that it holds."""
+        """Read a text, to ask for the cues that it holds."""
         always, literals = self._screen
         numbers: dict[str, list[int]] = {}
         for at in sorted(always | literals.held(text.casefold())):
@@ -255,19 +255,19 @@ class Cues:
         return Held(self, text, numbers)
 
     def cue(self, name: str, number: int) -> Cue:
-        """A cue, by its list and its number there."""
+        """Return a cue, by its list and its number there."""
         return self._lexicon.cues[name][number]
 
     def _written(self, name: str, number: int) -> str:
-        """A cue's expression, with the words in it."""
+        """Return a cue's expression, with the words in it."""
         written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
         return self._spelled(name, written)
 
     def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
-        """Compiled pattern of a cue, by its list and its number there.
+        """Return the compiled pattern of a cue, by its list and its number there.
 
         Raises:
-            ConfigurationError: it is no regular expression.
+            ConfigurationError: the cue is not a regular expression.
         """
         place = name, number
         if place not in self._patterns:
@@ -296,20 +296,20 @@ class Held:
 
     @property
     def names(self) -> Iterable[str]:
-        """Lists of which the text may hold a cue."""
+        """Return the lists of which the text may hold a cue."""
         return self._numbers.keys()
 
     def worth_trying(self, name: str) -> Iterator[tuple[Cue, re.Pattern[str]]]:
-        """Cues of a list that the text may hold, in the file's order, each compiled in its turn."""
+        """Return the cues of a list that the text may hold, in order, each compiled at its use."""
         for number in self._numbers.get(name, ()):
             yield self._cues.cue(name, number), self._cues.pattern(name, number)
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
-        """Cues of a list that the text holds, each where it first does."""
+        """Find the cues of a list that the text holds, each at its first place."""
         for cue, pattern in self.worth_trying(name):
             if match := pattern.search(self.text):
                 yield cue, match
 
     def first(self, name: str) -> re.Match[str] | None:
-        """Where the text holds the first of the cues of a list; None where it holds none."""
+        """Find the place of the first cue of a list in the text; None if it holds none."""
         return next((match for _, match in self.matches(name)), None)

@@ -1,7 +1,7 @@
-"""A linear head: what a small linear model says of rows, such as the vectors of texts. Pure.
+"""A linear head: a small linear model's results for rows, such as vectors of texts. Pure.
 
-``tools/train_heads.py`` makes them for the packaged model; which of them is asked what, and what
-follows from its answer, is told where it is asked.
+``tools/train_heads.py`` makes them for the packaged model; the callers say what each head is asked,
+and decide the effect of its answer.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class LinearHead:
         weights: float32, (features, kinds).
         bias: float32, (kinds,).
         kinds: the name of each column.
-        bounds: from which value, or probability, on each kind counts.
-        floors: up to which one a text is surely not of the kind.
-        version: of the head.
+        bounds: the value, or probability, from which each kind counts.
+        floors: the value up to which a text is surely not of the kind.
+        version: the head's version.
     """
 
     weights: Floats
@@ -33,6 +33,6 @@ class LinearHead:
     version: str
 
     def values(self, rows: Floats) -> Floats:
-        """Log-odds of each kind, (kinds,) for one row and (rows, kinds) for several."""
+        """Return the log-odds of each kind, (kinds,) for one row and (rows, kinds) for several."""
         values: Floats = rows @ self.weights + self.bias
         return values

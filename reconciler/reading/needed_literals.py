@@ -1,4 +1,4 @@
-r"""What a text must hold before a regular expression can match it: one of some literals.
+r"""Finds the literals of which a text must hold one before a regular expression can match it.
 
 To look for a thousand literals at once costs less than to try one expression. They are read from
 the expression, so who writes one lists nothing beside it. What is not understood here, such as
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 _SPELLINGS_MAX = 100
-"""So many spellings of a piece are followed through what stands behind it."""
+"""The most spellings of a piece that are followed through the next pieces."""
 
 _PIECE = re.compile(
     r"""
@@ -65,7 +65,7 @@ def needed_literals(expression: str) -> frozenset[str]:
 
 
 def _group(pieces: Iterator[re.Match[str]]) -> _Need:
-    """What is needed up to the bracket that closes the group, or to the end."""
+    """Return the needs up to the bracket that closes the group, or to the end."""
     branches: list[list[_Need]] = [[]]
     for piece in pieces:
         match piece.lastgroup:
@@ -110,7 +110,7 @@ def _repeated(once: _Need, times: str) -> _Need:
 
 
 def _sequence(needs: Iterable[_Need]) -> _Need:
-    """Of all that stands in a row, the literals that the fewest texts hold."""
+    """Return the literals of a row of pieces that the fewest texts hold."""
     spelled, candidates = frozenset({""}), [frozenset[str]()]
     for need in needs:
         if need.spellings and len(spelled) * len(need.spellings) <= _SPELLINGS_MAX:
@@ -136,7 +136,7 @@ def _any_of(branches: Sequence[_Need]) -> _Need:
 
 
 def _commonness(literals: frozenset[str]) -> float:
-    """How many texts hold one of them, by their lengths; spaces stand in all."""
+    """Return how many texts hold one of them, by their lengths; all texts hold spaces."""
     if not literals:
         return float("inf")
     return sum(8.0 ** -len(each.replace(" ", "").encode("utf-8", "replace")) for each in literals)

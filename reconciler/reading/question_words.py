@@ -1,12 +1,12 @@
 """Words: finds the facts that hold the words of a question, and weighs those words. Pure.
 
-Words are compared by their stem in English and in the language of the question, without those that
-every sentence holds. A stemmer is loaded with the first text that needs it.
+Words are compared by their stems in English and in the language of the question, without words that
+every sentence has. A stemmer is loaded with the first text that needs it.
 
 Languages: the words of a question, and the language in which their forms are compared. Pure.
 
-The questions decide, never a single note: a note of three words tells no language, and what a
-detector makes of it is wrong too often. English is read where nothing speaks for another language.
+The questions decide, never a single note: the language of three words is unclear, and a detector is
+wrong too often. English is the default.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from reconciler.reading.lexicon import lexicon
 ENGLISH = "english"
 _OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
 _ENOUGH = 2
-"""Function words that are enough to tell a language; "Los Angeles" holds one."""
+"""The number of function words that shows a language; "Los Angeles" holds one."""
 _WORD, _RUN = re.compile(r"\w+"), re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 _ASCII_WORDS = {code: chr(code).lower() if _WORD.match(chr(code)) else " " for code in range(128)}
 """Splits ASCII into words in a fifth of the time that a pattern takes."""
@@ -70,7 +70,7 @@ _ABOUT_ONESELF = {word: _ABOUT_THE_CONTACT[word] for word in ("i", "me", "my", "
 
 
 def about_her(question: str) -> str:
-    """Question in the third person, as if about a woman, by which questions are compared.
+    """Put a question in the third person, as if about a woman, to compare questions.
 
     "Where do I live?", "Where do you live?" and "Where does he live?" ask for the same. The model
     puts them far from each other, and hardly sees that a verb keeps its form. Only English words
@@ -80,10 +80,10 @@ def about_her(question: str) -> str:
 
 
 def as_noted(statement: str) -> str:
-    """What the contact says of themselves in the form of a note: in the third person.
+    """Put a contact's statement into the form of a note: in the third person.
 
-    "I moved to Linz." tells what "moved to Linz." does; small letters are enough for a model. Only
-    a text that begins so is turned: "Type I", "9 am" and a quotation stay.
+    "I moved to Linz." means the same as "moved to Linz."; small letters are enough for a model.
+    Only a text that begins so is turned: "Type I", "9 am" and a quotation stay.
     """
     opening = _OF_ONESELF.match(statement)
     if not opening:
@@ -100,13 +100,13 @@ def _in_third_person(text: str, told: Mapping[str, str]) -> str:
 
 
 def without_names(question: str, names: Iterable[str]) -> str:
-    """The question with "she" and "her" for the contact's own names.
+    """Return the question with "she" and "her" for the contact's own names.
 
-    Their name tells nothing apart in their memory, and is near to the fact that gives it.
+    The name distinguishes no facts in the contact's memory, and is near to the fact about the name.
 
     Args:
-        question: what is asked.
-        names: the contact's, as they are filed.
+        question: the question.
+        names: the contact's names, as they are stored.
     """
     words = {word for name in names for word in _WORD.findall(name) if len(word) > 1}
     if not words:
@@ -117,7 +117,7 @@ def without_names(question: str, names: Iterable[str]) -> str:
 
 
 def plain_words(text: str) -> list[str]:
-    """Words of a text in small letters; pairs of letters in scripts without spaces."""
+    """Return a text's words in small letters; pairs of letters in scripts without spaces."""
     if text.isascii():  # as most are; the canonical form has the same words
         return text.translate(_ASCII_WORDS).split()
     text = canonical_text(text).casefold()
@@ -135,9 +135,9 @@ class AskedWords:
     """Reads the words of one question: in its language, without the function words.
 
     Args:
-        question: what is asked.
-        count: how often a word stands in the notes. Where the question does not tell its language,
-            it is taken to be theirs.
+        question: the question.
+        count: the number of times that a word is in the notes. If the question's language is
+            unclear, it gets the language of the notes.
 
     Attributes:
         language: by the name of its stemmer.
@@ -153,16 +153,16 @@ class AskedWords:
         self._is_parted = parted != text and bool(plain_words(parted))
 
     def words(self, text: str) -> list[str]:
-        """Plain words that a part of the question looks for, in their order."""
+        """Return the plain words that a part of the question looks for, in their order."""
         words = plain_words(_parted(canonical_text(text)) if self._is_parted else text)
         return [word for word in words if not self._says_nothing(word)]
 
     def key(self, word: str) -> str:
-        """Stem by which a plain word is compared."""
+        """Return the stem by which a plain word is compared."""
         return stem_of(word, self.language)
 
     def keys(self, text: str) -> list[str]:
-        """Stems by which the words of a part of the question are compared, in order."""
+        """Return the stems by which a question part's words are compared, in order."""
         return list(map(self.key, self.words(text)))
 
     def _says_nothing(self, word: str) -> bool:
@@ -176,12 +176,12 @@ def is_letter(word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def stem_of(word: str, language: str = ENGLISH) -> str:
-    """Stem of a plain word in a language."""
+    """Return the stem of a plain word in a language."""
     return str(_stemmer(language).stemWord(word))
 
 
 def _parted(text: str) -> str:
-    """Text with a space in place of each separating word, in scripts without spaces."""
+    """Put a space in place of each separating word, in scripts without spaces."""
     return text if text.isascii() else _unspaced().sub(" ", text)
 
 
@@ -194,7 +194,7 @@ def _language_of(said: Iterable[str], count: Callable[[str], int]) -> str:
 
 
 def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
-    """Number of function words of each language among these, weighted by ``count``."""
+    """Count the function words of each language among these, weighted by ``count``."""
     told: Counter[str] = Counter()
     for word in words:
         for language in _languages().get(word, ()):
@@ -203,13 +203,13 @@ def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
 
 
 def _most(told: Mapping[str, int]) -> str:
-    """Language with the most; English if no other has more."""
+    """Return the language with the most; English if no other has more."""
     return max((ENGLISH, *_OTHERS), key=lambda language: told.get(language, 0))
 
 
 @cache
 def _languages() -> dict[str, tuple[str, ...]]:
-    """Languages of each function word."""
+    """Return the languages of each function word."""
     read = lexicon("languages")
     found: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
     for language in _OTHERS:
@@ -241,7 +241,7 @@ _NAMED = re.compile(
 """Numbers and names in a question; a count or a day of the month is neither."""
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _NAMED_MAX, _NAMED_SHARE = 3, 10
-"""A name still tells texts apart if at most so many hold it, or at most one in ten."""
+"""The most texts with a name that still distinguishes them; or at most one in ten."""
 _DATED_LISTED = """
 January February March April May June July August September October November December
 Monday Tuesday Wednesday Thursday Friday Saturday Sunday
@@ -267,7 +267,8 @@ class WordMatches:
             of the texts hold it, 0 to 1; of a query that lists several things the best of them;
             shape (texts,).
         asked: the question's words, by their English stems.
-        named: which texts hold a number or a name of the question that few do; shape (texts,).
+        named: the texts with a number or a name of the question that few texts have; shape
+            (texts,).
     """
 
     scores: Scores
@@ -280,7 +281,7 @@ class WordIndex:
     """Texts by their words, asked and added to by any number of threads.
 
     Args:
-        texts: what is searched. They are read with the first question, again if that is
+        texts: the texts to search. They are read with the first question, again if that is
             interrupted.
     """
 
@@ -298,17 +299,17 @@ class WordIndex:
         """The word forms by language; a language is read at the first question in it."""
 
     def add(self, text: str) -> None:
-        """Add a text behind all others."""
+        """Add a text after all others."""
         with self._lock:
             self._unread.append((text,))
 
     def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
-        """Match of each text with the question, in the order of the texts.
+        """Match each text with the question, in the order of the texts.
 
         Args:
-            question: what is asked.
-            rows: which of the texts there are, in ascending order; None for all. The others count
-                for nothing, as if they had never been added.
+            question: the question.
+            rows: the texts that count, in ascending order; None for all. The others count for
+                nothing, as if they had never been added.
         """
         with self._lock:
             self._index_unread()
@@ -353,7 +354,7 @@ class WordIndex:
         self._unread, self._lengths = [], None
 
     def _told(self) -> Scores:
-        """Number of words in each text that say something."""
+        """Count the words of each text that say something."""
         nothing = self._times(STOP_WORDS & self._rows.keys())
         return np.array(self._counts, dtype=np.float64) - nothing
 
@@ -361,14 +362,14 @@ class WordIndex:
         return len(self._rows[word]) if word in self._rows else 0
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
-        """Forms of a word in the texts, by English and by the question's language."""
+        """Return the forms of a word in the texts, by English and by the question's language."""
         if is_letter(word):  # of a script that puts no spaces between words
             return {each for each in self._rows if word in each}
         languages = {ENGLISH, reading.language}
         return set().union(*(self._forms[each].of(word, self._rows) for each in languages))
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
-        """Number of times that each text holds any of these plain words."""
+        """Count how often each text has any of these plain words."""
         times = np.zeros(len(self._counts), dtype=np.intp)
         for word in words:
             times += np.bincount(self._rows[word], minlength=len(times))
@@ -384,7 +385,7 @@ class _Forms:
         self._read = 0
 
     def of(self, word: str, words: Collection[str]) -> set[str]:
-        """Forms of a word among the texts' words, of which those are read that came since then."""
+        """Return a word's forms among the texts' words; new words are read first."""
         new = [each for each in islice(words, self._read, None) if each not in STOP_WORDS]
         self._read = len(words)
         for stem, each in zip(_stemmer(self._language).stemWords(new), new, strict=True):
@@ -399,7 +400,7 @@ def _shares(
     weights: Mapping[str, float],
     size: int,
 ) -> Scores:
-    """Share of one listed thing's words that each text holds; fewer words count for less."""
+    """Return the share of one listed thing's words in each text; fewer words count less."""
     parts = [part for part in map(reading.keys, _PART.split(question)) if part]
     usual = sum(weights.values()) / max(len(parts), 1)
     shares = np.zeros(size)
@@ -413,7 +414,7 @@ def _shares(
 def _named(
     reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
 ) -> NDArray[np.bool_]:
-    """Texts that hold a whole number or name, or a keyword of a query made of keywords."""
+    """Find texts with a whole number or name, or a keyword of a query of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in DATED)
     names = [reading.keys(name) for name in given]
@@ -428,10 +429,10 @@ def _named(
 
 
 def _weight(holding: int, size: int) -> float:
-    """Weight of a word by the number of texts that hold it; the rarer, the higher."""
+    """Return a word's weight by the number of texts with it; the rarer, the higher."""
     return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:
-    """The English stems of a text without function words, in order, repeated ones too."""
+    """Return a text's English stems without function words, in order, with repetitions."""
     return [stem_of(word) for word in plain_words(text) if word not in STOP_WORDS]

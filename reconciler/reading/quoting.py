@@ -23,24 +23,24 @@ _CURLY = str.maketrans("\u201c\u201d\u201e\u201f", "\u2018\u2019\u201a\u2018")
 
 
 def unmarked(text: str) -> str:
-    """Text without what would pass for a mark; a token in place of a value stays."""
+    """Return a text without parts that look like a mark; a token in place of a value stays."""
     if _SAYS_A_MARK.search(text):
         text = text.translate(_ROUND)
     return in_braces(text)
 
 
 def in_braces(text: str) -> str:
-    """Text with braces for square brackets."""
+    """Return a text with braces for square brackets."""
     parts = re.split(f"({VALUE_TOKEN.pattern})", text)
     parts[::2] = (part.translate(_SQUARE) for part in parts[::2])
     return "".join(parts)
 
 
 def in_quotes(text: str) -> str:
-    """Text in straight quotation marks, which it cannot close."""
+    """Put a text in straight quotation marks, which it cannot close."""
     return f'"{text.translate(_STRAIGHT)}"'
 
 
 def in_marks(text: str) -> str:
-    """Text in curly quotation marks, which it cannot close."""
+    """Put a text in curly quotation marks, which it cannot close."""
     return f"\u201c{text.translate(_CURLY)}\u201d"

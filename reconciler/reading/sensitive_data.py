@@ -1,4 +1,4 @@
-"""Sensitive data: what kinds there are, and how a text loses them. Pure; finding is a port's."""
+"""Sensitive data: its kinds, and its removal from a text. Pure; a port finds it."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class SensitiveSpan:
     kind: SensitiveKind
 
     def meets(self, start: int, end: int) -> bool:
-        """True if some of it stands between two places of the text."""
+        """True if a part of it is between two places of the text."""
         return self.start < end and start < self.end
 
     def moved(self, by: int) -> SensitiveSpan:
-        """The same in a text that begins so many characters earlier."""
+        """Return the same span in a text that begins this many characters earlier."""
         return SensitiveSpan(self.start + by, self.end + by, self.kind)
 
 
@@ -66,7 +66,7 @@ _GRAVITY = {kind: rank for rank, kind in enumerate(SensitiveKind)}
 
 
 def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
-    """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
+    """Merge spans, in order, without overlaps; an overlap takes the gravest kind."""
     merged: list[SensitiveSpan] = []
     for span in sorted(spans):
         if merged and span.start < merged[-1].end:
@@ -82,7 +82,7 @@ def redact(
     spans: Iterable[SensitiveSpan],
     token_of: Callable[[SensitiveKind, str], str],
 ) -> str:
-    """Text with a token in the place of each span; spans do not overlap."""
+    """Put a token in the place of each span of a text; spans do not overlap."""
     parts, done = [], 0
     for span in sorted(spans):
         parts += [text[done : span.start], token_of(span.kind, text[span.start : span.end])]
@@ -91,7 +91,7 @@ def redact(
 
 
 def is_redaction_of(text: str, redacted: str) -> bool:
-    """True if the second text may be the first one, with tokens in place of some of its values.
+    """True if the second text may be the first, with tokens in place of some of its values.
 
     A token with a hash in the first text must stand in the second one as well: equal hashes are
     equal values.
@@ -108,7 +108,7 @@ def is_redaction_of(text: str, redacted: str) -> bool:
 
 
 def without_hashes(text: str) -> str:
-    """Text with the kind alone where a token stands: what its hash says hangs on a key."""
+    """Put the kind alone in place of a token: its hash depends on a key."""
     return _HASH.sub(r"\1", text) if "[" in text else text
 
 
@@ -116,22 +116,22 @@ _SCHEME = re.compile(r"(?<![^\s(<\[])(?:mailto|tel):(?=[\w+(\[])", re.IGNORECASE
 
 
 def without_scheme(text: str) -> str:
-    """Text without ``mailto:`` and ``tel:`` before an address, which say no more than it."""
+    """Return a text without ``mailto:`` and ``tel:`` before an address."""
     return _SCHEME.sub("", text) if ":" in text else text
 
 
 def keyed_digest(key: bytes, text: str) -> str:
-    """A hash that hides its text from all without the key: 32 hexadecimal digits."""
+    """Make a hash that hides its text without the key: 32 hexadecimal digits."""
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 
 def key_check(key: bytes) -> str:
-    """A digest that shows whether two places have the same key, without giving it away."""
+    """Make a digest that shows whether two places have the same key, without revealing it."""
     return keyed_digest(key, "which key this is")
 
 
 def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:
-    """A token for a value: equal for equal values, and not reversible without the key.
+    """Make a token for a value: equal for equal values, not reversible without the key.
 
     Spaces, punctuation and case do not count, so that a number written twice is the same number.
     """

@@ -1,14 +1,15 @@
 """Text readings: a text in plain marks and in its sentences, made once for all who read it. Pure.
 
-Only this module tells where a sentence ends. Short forms with a full stop that ends no sentence are
+Only this module finds the end of a sentence. Short forms with a full stop that ends no sentence are
 data, in ``config/lexicon/sentences.toml``. In doubt a sentence goes on: two that are taken for one
-lose a fact at most, while one that is cut in two loses its "if". What a sentence means must never
-come in here. Every pattern moves on with each step, so a long text costs as it is long.
+lose a fact at most, while one that is cut in two loses its "if". The meaning of a sentence must
+never be here. Every pattern moves forward with each step, so the time grows only with the length of
+the text.
 
-Sentences that are not the speaker's plain word: they hang on something, or pass words on. Pure.
+Also finds sentences that depend on a condition, or pass words on. Pure.
 
-The patterns are data, in ``config/lexicon/conditions.toml``. What becomes of such a sentence must
-never come in here.
+The patterns are data, in ``config/lexicon/conditions.toml``. The use of such a sentence must never
+be here.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Sentence:
     """A sentence as it stands in its text, with its stops and without its bullet.
 
     Attributes:
-        start, end: where it stands, so that ``text[start:end]`` is the sentence.
+        start, end: its place, so that ``text[start:end]`` is the sentence.
         text: its words, letter by letter.
     """
 
@@ -40,17 +41,17 @@ class Sentence:
 
 @dataclass(frozen=True)
 class TextReading:
-    """A text, and what is read off it, each when it is first asked for.
+    """A text and its readings, each made at its first use.
 
     Attributes:
-        text: as it came.
+        text: the text as it came.
     """
 
     text: str
 
     @cached_property
     def plain(self) -> str:
-        """With one kind of quotation mark and dash, and single spaces; lines stay lines."""
+        """Return the text with one kind of quotation mark and dash; lines stay lines."""
         text = self.text
         if not text.isascii():
             text = unicodedata.normalize("NFC", text).translate(_PLAIN_MARKS)
@@ -58,7 +59,7 @@ class TextReading:
 
     @cached_property
     def small(self) -> str:
-        """``plain`` in small letters, each where it stood."""
+        """Return ``plain`` in small letters, each in its place."""
         if self.plain.isascii():
             return self.plain.lower()
         return "".join(
@@ -67,17 +68,17 @@ class TextReading:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Sentences of ``text`` in their order; what holds nothing but marks is one, too."""
+        """Return the sentences of ``text`` in their order; marks alone are one, too."""
         return tuple(_sentences(self.text))
 
     @cached_property
     def stops(self) -> frozenset[int]:
-        """Where the marks stand that end a sentence; a full stop of "Dr." or "a.txt" is none."""
+        """Return the marks that end a sentence; a full stop of "Dr." or "a.txt" is none."""
         ends = (end for end in _ends(self.text) if not end.is_line)
         return frozenset(at for end in ends for at in range(end.stop, end.end))
 
     def around(self, span: str) -> tuple[Sentence, ...]:
-        """Sentences that the span touches where it first stands; none where it does not."""
+        """Return the sentences that the span touches at its first place; none without one."""
         start = self.text.find(span)
         end = start + max(1, len(span.rstrip()))
         return tuple(
@@ -89,7 +90,7 @@ class TextReading:
 
 @lru_cache(maxsize=128)
 def read_text(text: str) -> TextReading:
-    """Reading of a text, whatever the string; a text read lately is not read again."""
+    """Read a text, any string; a text read lately is not read again."""
     return TextReading(text)
 
 
@@ -167,7 +168,7 @@ def _is_end(text: str, stop: re.Match[str]) -> bool:
 
 
 def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) -> bool:
-    """True if a full stop ends a sentence behind that word."""
+    """True if a full stop after that word ends a sentence."""
     small = word.casefold()
     if small in _words_listed("title"):
         return False
@@ -187,7 +188,7 @@ def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) ->
 
 
 def _goes_on_behind_line(text: str, start: int, end: int) -> bool:
-    """True if a line was only broken: it ends in a comma or an "and", or the next begins small."""
+    """True if a line was only broken: it ends in a comma or "and", or the next begins small."""
     before = text[max(0, start - _WORD_LENGTH_MAX) : start].rstrip(" \t\r")
     if not before or before[-1] in _LINE_END or before[-1] == ":":
         return False
@@ -226,15 +227,15 @@ def _words_listed(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _held(sentence: str) -> Held:
-    """Cues that the sentence may hold; read once, whatever is asked of it."""
+    """Read the cues that the sentence may hold once for all questions."""
     return cues_of("conditions", flags=re.IGNORECASE).read(sentence)
 
 
 def find_condition(sentence: str) -> re.Match[str] | None:
-    """Clause that the sentence hangs on, such as "once the deal closes"; None without one."""
+    """Find the condition of the sentence, such as "once the deal closes"; None without one."""
     return _held(sentence).first("open")
 
 
 def is_reported(sentence: str) -> bool:
-    """True if it passes on the words of another, in which "I" may be any person."""
+    """True if it passes on another person's words, in which "I" may be any person."""
     return _held(sentence).first("reported") is not None

@@ -20,7 +20,7 @@ letters, and within an emoji, a joiner is spelling, and stays."""
 
 
 def without_widthless(text: str) -> str:
-    """Text without marks of no width that say nothing, wherever they stand.
+    """Return a text without marks that have no width and no meaning, at any place.
 
     Directions of writing, tags and blank letters stay: words can be hidden in them.
     """
@@ -28,7 +28,7 @@ def without_widthless(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text with an escape such as ``\u202e`` for each character that is no visible one.
+    r"""Return a text with an escape such as ``\u202e`` for each invisible character.
 
     Those are controls, line breaks, directions of writing, what joins or has no width, variations,
     and what is no character at all. The mark that has a symbol shown as a picture may follow one.

@@ -1,1 +1,1 @@
-"""What a note is by its words: its kind, its topic, its speculation, its instructions."""
+"""Readings of a note's words: its kind, its topic, its speculation, its instructions."""

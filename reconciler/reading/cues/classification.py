@@ -1,17 +1,17 @@
-"""What a note's words alone say of it: its category, how it is to be recalled, its cues.
+"""Classifies a note by its words alone: its category, the way to recall it, its cues.
 
-The order in which the lists of ``config/lexicon/classification.toml`` are tried lives here. What
-follows from a category or a cue never does, and neither does anything that needs a model: a text
-that no list knows is a fact, which is the category that promises least.
+Here is the order in which the lists of ``config/lexicon/classification.toml`` are tried. Never
+here: the effect of a category or a cue, or code that needs a model. A text that is on no list is a
+fact, the category with the weakest promise.
 
-Whether a text is meant literally, told from its words alone.
+Also finds from the words alone whether a text is meant literally.
 
 Irony, what-ifs, played roles, other people's words and open conditions have the grammar of a
-statement, and a memory that takes them for one holds facts that were never true. How the cues of
-``config/lexicon/literalness.toml`` are looked for lives here; a model, a score or what becomes of
-the text must not. When in doubt a text is literal: a rule here names what gave the text away, or
-stays silent. A sentence has clauses: "I have five, and I might get more" leaves the five certain,
-so a hedge counts against a claim only in its own.
+statement, and a memory that takes them for one holds facts that were never true. Here is the search
+for the cues of ``config/lexicon/literalness.toml``. Never here: a model, a score, or the use of the
+text. In doubt a text is literal: a rule names the words that show the opposite, or finds nothing. A
+sentence has clauses: "I have five, and I might get more" leaves the five certain, so a hedge
+weakens only a claim in its own clause.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Weight(StrEnum):
 
 @lru_cache(maxsize=64)
 def _find_cues(text: str) -> Held:
-    """Text as the cues expect it; read once, whatever is asked of it."""
+    """Read the text as the cues expect it, once for all cues."""
     return cues_of("classification").read(_one_line(text))
 
 
 @lru_cache(maxsize=64)
 def infer_category(text: str) -> Category:
-    """Category that the words give away; a fact where they give none away.
+    """Find the category that the words show; a fact if they show none.
 
     The surest kind of words comes first, so a decision about a preference is a decision, and a
     preference about the weather is a preference.
@@ -68,9 +68,9 @@ def infer_category(text: str) -> Category:
 
 @lru_cache(maxsize=64)
 def infer_recall_semantics(text: str) -> RecallSemantics | None:
-    """CONSTRAINT or NEGATIVE where the words order or forbid something; else None.
+    """Return CONSTRAINT or NEGATIVE if the words order or forbid something; else None.
 
-    What is forbidden only until a person agrees is a constraint.
+    A ban that holds only until a person agrees is a constraint.
     """
     held = _find_cues(text)
     if held.first("conditional_order"):
@@ -81,7 +81,7 @@ def infer_recall_semantics(text: str) -> RecallSemantics | None:
 
 
 def infer_weight(text: str) -> Weight:
-    """What makes the text matter, as far as its words say; a circumstance where they say nothing.
+    """Find the reason why a text matters, by its words; a circumstance if they show none.
 
     The caller decides about a request to remember, and about a mere remark.
     """
@@ -96,7 +96,7 @@ def infer_weight(text: str) -> Weight:
 
 
 def find_hearsay(text: str) -> str | None:
-    """Words that pass on what another person said, case folded; None without any."""
+    """Find words that pass on another person's statement, case folded; None without any."""
     return _found(text, "hearsay")
 
 
@@ -106,16 +106,16 @@ def is_in_person(text: str) -> bool:
 
 
 def find_trigger(text: str) -> str | None:
-    """Words that ask for the note to be kept, case folded; None where there are none."""
+    """Find words that ask to keep the note, case folded; None if there are none."""
     match = _find_cues(text).first("trigger")
     return next(filter(None, match.groups())) if match else None
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
-    """True if a sentence that one of the spans stands in asks for it to be kept.
+    """True if a sentence with one of the spans asks to be kept.
 
-    "Remember that …" speaks for its own sentence and for no other one of a long turn. What does not
-    stand in the text asks for nothing.
+    "Remember that …" asks only for its own sentence, not for other sentences of a long turn. A span
+    that is not in the text asks for nothing.
     """
     if find_trigger(text) is None:
         return False
@@ -129,7 +129,7 @@ def is_withdrawal(text: str) -> bool:
 
 
 def find_taking_back(text: str) -> str | None:
-    """Words that take a permission back, object or opt out, case folded; a mere ban is none."""
+    """Find words that take a permission back, object or opt out; a mere ban does not count."""
     return _found(text, "withdrawal")
 
 
@@ -144,9 +144,9 @@ def is_standing_ask(text: str) -> bool:
 
 
 def find_speculation(text: str) -> str | None:
-    """Words that mark an unverified guess, case folded; else None.
+    """Find words that mark an unverified guess, case folded; else None.
 
-    A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
+    A mere hedge ("I think she prefers tea") is no such guess: it only weakens a claim.
     """
     return _found(text, "speculation")
 
@@ -167,7 +167,7 @@ def _one_line(text: str) -> str:
 
 
 class Literalness(StrEnum):
-    """How a text is meant."""
+    """The meaning of a text: literal, or one of several other kinds."""
 
     LITERAL = "literal"
     SARCASTIC = "sarcastic"
@@ -179,17 +179,17 @@ class Literalness(StrEnum):
 
 @in_order
 class LiteralnessFinding:
-    """How a text is meant, and its words that gave it away; no words where it is literal."""
+    """The meaning of a text, and the words that show it; no words if it is literal."""
 
     kind: Literalness
     cue: str
 
 
 def classify_literalness(text: str) -> LiteralnessFinding:
-    """How the text is meant; literal unless its words say otherwise.
+    """Find how the text is meant; literal unless its words say otherwise.
 
-    The kinds are looked for in a fixed order, so that a text has one: a role, a quotation, irony,
-    what is not so, what is not so yet.
+    The kinds are searched in a fixed order, so that a text has one kind: a role, a quotation,
+    irony, an untrue statement, a statement that is not true yet.
     """
     plain, held = _find_literalness_cues(text)
     starts: tuple[int, ...] = ()
@@ -202,7 +202,7 @@ def classify_literalness(text: str) -> LiteralnessFinding:
 
 
 def find_hedge(text: str) -> str | None:
-    """Words by which the speaker leaves it open whether the text is so; None without any."""
+    """Find words by which the speaker is unsure of the text; None without any."""
     plain, held = _find_literalness_cues(text)
     match = held.first("hedge")
     return _said(plain, held, match).strip() if match else None
@@ -217,13 +217,13 @@ def _starts(plain: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def _find_literalness_cues(text: str) -> tuple[str, Held]:
-    """Text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
+    """Read the text in plain marks, as the cues expect it, once for all cues."""
     reading = read_text(text)
     return reading.plain, cues_of("literalness").read(reading.small)
 
 
 def _said(plain: str, held: Held, match: re.Match[str]) -> str:
-    """Found words, spelled as they were said."""
+    """Return the found words, spelled as they were said."""
     start = held.text.find(match.group())
     return plain[start : start + len(match.group())] if start >= 0 else match.group()
 
@@ -251,12 +251,12 @@ def _in_each_sentence(
 
 
 def _if_unreal(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
-    """An "if" with a past tense, and what would follow from it."""
+    """Find an "if" with a past tense, and its consequence."""
     return _with_consequence(pattern, "consequence", _sentences(held, starts))
 
 
 def _if_open(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
-    """An "if" outside a question, and what hangs on it."""
+    """Find an "if" outside a question, and its consequence."""
     told = (
         sentence for sentence in _sentences(held, starts) if not sentence.rstrip().endswith("?")
     )
@@ -270,7 +270,7 @@ def _sentences(held: Held, starts: Sequence[int]) -> Iterator[str]:
 def _with_consequence(
     condition: re.Pattern[str], consequence: str, sentences: Iterable[str]
 ) -> re.Match[str] | None:
-    """The first condition for which what hangs on it stands in the rest of its sentence."""
+    """Find the first condition with its consequence in the rest of its sentence."""
     for sentence in sentences:
         if match := condition.search(sentence):
             rest = f"{sentence[: match.start()]} | {sentence[match.end() :]}"
@@ -290,31 +290,31 @@ _RULES: Sequence[tuple[Literalness, str, _Find]] = (
     (Literalness.HYPOTHETICAL, "unreal_if", _if_unreal),
     (Literalness.CONDITIONAL, "open_if", _if_open),
 )
-"""Each kind's lists of cues in the order in which they count, and how they are looked for."""
+"""Each kind's lists of cues in the order in which they count, and the search for them."""
 
 
 CLAIMS_OPENING = re.compile(
     r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
 )
-"""How a claim names the contact, who says "I"."""
+"""The words by which a claim names the contact, who says "I"."""
 
 _JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|while)\s", re.IGNORECASE)
-"""What puts one statement beside another; behind a "but" the hedge may take the first one back."""
+"""Words that join two statements; after a "but" the hedge may take the first one back."""
 _CLAUSE = re.compile(r"[;:]\s+|\b(?:but|because|so)\s|(,\s+|\band\s)", re.IGNORECASE)
-"""Where a clause ends; the group where the next one may go on with what this one forbids."""
+"""The end of a clause; in the group the next clause may continue a ban."""
 
 _REFERS_BACK = re.compile(r"\b(?:it|there|such)\b|\bany\W*$", re.IGNORECASE)
-"""A ban with one of these may be about what was named before: "but never use it"."""
+"""Words by which a ban may mean an earlier noun: "but never use it"."""
 
 _SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
 
 
 def find_hedge_of(claim: str, said: str) -> str | None:
-    """Words in a statement that make the claim uncertain; None if the claim stays certain.
+    """Find words in a statement that make the claim uncertain; None if it stays certain.
 
-    A hedge that opens a later clause says nothing of the clauses before it. So the claim is certain
-    if all that it states, beside what it hedges itself, stands in those: behind "I think she moved
-    and works there" the second clause is as open as the first.
+    A hedge that opens a later clause does not weaken the clauses before it. So the claim is certain
+    if those clauses contain all of it except its own hedged parts. In "I think she moved and works
+    there" the second clause is as uncertain as the first.
     """
     hedge = find_hedge(said)
     if hedge is None:
@@ -327,7 +327,7 @@ def find_hedge_of(claim: str, said: str) -> str | None:
 
 
 def _before_hedge(said: str) -> str:
-    """All before the first clause with a hedge, if that clause opens with it; else nothing."""
+    """Return all before the first clause with a hedge, if that clause opens with it; else ""."""
     start = 0
     for end in (*(joint.start() for joint in _JOINT.finditer(said)), len(said)):
         clause = _JOINT.sub("", said[start:end], count=1) if start else said[:end]
@@ -338,9 +338,9 @@ def _before_hedge(said: str) -> str:
 
 
 def forbids_something_else(claim: str, value: str) -> bool:
-    """True if what the claim forbids is not its value: "use WhatsApp, and do not email her".
+    """True if the claim forbids something else than its value: "use WhatsApp, not email".
 
-    It is if a clause that forbids nothing speaks of the value, and none that forbids does.
+    This is so if the value is in a clause without a ban, and in no clause with a ban.
     """
     named_by = value.replace("-", "")  # "e-mail" is "email"
     named = [
@@ -352,10 +352,10 @@ def forbids_something_else(claim: str, value: str) -> bool:
 
 
 def _banning(claim: str) -> list[tuple[str, bool]]:
-    """Clauses of a claim, each with whether it forbids something.
+    """Return the clauses of a claim, each with whether it forbids something.
 
-    "Do not call, text or email her" is one: what an "and" or an "or" adds, or a single word does,
-    is forbidden as well.
+    "Do not call, text or email her" is one clause: parts after an "and" or an "or", and single
+    words, are forbidden as well.
     """
     clauses: list[tuple[str, bool]] = []
     for sentence in read_text(claim).sentences:
@@ -368,6 +368,6 @@ def _banning(claim: str) -> list[tuple[str, bool]]:
 
 
 def _lists(clause: str) -> bool:
-    """True if it goes on with a list: a single word, or the last words of it, behind an "or"."""
+    """True if the clause continues a list: a single word, or the last words, after an "or"."""
     words = clause.casefold().split()
     return count_words(clause).total() <= 1 or "or" in words or "nor" in words

@@ -1,10 +1,10 @@
 """Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
 
-A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
-``config/lexicon/injection.toml``. If no cue settles it, a sentence counts that gives its reader a
-task or asks them a question, unless a person speaks in the text. Lexical: the same text always has
-the same findings. A model, a clock and knowledge of a contact never live here, nor what
-follows from a finding; that is the gate's business.
+A text is folded (case, accents, width, invisible characters) and matched against the cues of
+``config/lexicon/injection.toml``. If no cue is found, a sentence with a task or a question for its
+reader counts, unless a person speaks in the text. Lexical: the same text always has the same
+findings. Never here: a model, a clock, knowledge of a contact, or the effect of a finding, which
+the gate decides.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from reconciler.reading.text_reading import read_text
 from reconciler.reading.visible_text import visible
 
 CUE_LENGTH_MAX = 80
-"""Characters of a cue that are kept: enough to see in a record what was found, and why."""
+"""The most characters of a cue that are kept: enough to see in a record the finding and its
+reason."""
 
 _GAP = r"(?:[^.!?]|\.(?=\w)){0,60}?"
 _DECODED_LENGTH_MIN = 8
 _LETTER_SHARE_MIN = 0.7
 _REQUEST_LENGTH_MAX = 600
-"""Characters of a text beyond which it is no bare request, whatever its sentences look like."""
+"""The most characters of a bare request; a longer text is never one."""
 
 
 class Directive(StrEnum):
@@ -50,7 +51,7 @@ class Directive(StrEnum):
 
 @in_order
 class DirectiveFinding:
-    r"""One thing that a text wants of its reader.
+    r"""One demand of a text on its reader.
 
     Attributes:
         kind: what it wants.
@@ -66,13 +67,14 @@ class DirectiveFinding:
 
 @remembered
 def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
-    """Text's directives to the agent or its memory; empty for none.
+    """Find a text's directives to the agent or its memory; empty if it has none.
 
-    Of each kind the first is given, in the order in which they stand. Never raises, whatever the
-    string, and takes time in proportion to its length; the first call also reads the lexicon.
+    The result has the first directive of each kind, in the order of the text. Never raises,
+    whatever the string, and takes time in proportion to its length; the first call also reads the
+    lexicon.
 
     Args:
-        text: what a person said, as it came: not yet stripped or made canonical.
+        text: a person's words as they came, not yet stripped or made canonical.
 
     Returns:
         At most one finding of each ``Directive``.
@@ -89,7 +91,7 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
 
 
 class _Span(NamedTuple):
-    """Where in the given text something of a kind stands."""
+    """The place of a directive of a kind in the given text."""
 
     start: int
     end: int
@@ -98,7 +100,7 @@ class _Span(NamedTuple):
 
 
 class _FoldedText(NamedTuple):
-    """A text as it was given, as it is matched, and which character stems from which."""
+    """A text as it was given and as it is matched, and the origin of each character."""
 
     text: str
     folded: str
@@ -122,7 +124,7 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u034f\u180e"
 
 @remembered
 def _fold(character: str) -> str:
-    """Lower case, without width, accents and quotes of its own; nothing for what is not seen."""
+    """Fold to lower case, without width, accents and invisible characters."""
     decomposed = unicodedata.normalize("NFKD", character.translate(_QUOTES))
     return "".join(
         letter
@@ -157,7 +159,7 @@ _AS_THEY_STAND = ("mark", "code_line", "told", "ordered", "states")
 
 
 def _spelled(name: str, pattern: str) -> str:
-    """A cue's pattern, folded as the texts are in which it is looked for."""
+    """Return a cue's pattern, folded like the texts in which it is searched."""
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
     if name in (*Directive, "code_shape"):
@@ -167,7 +169,7 @@ def _spelled(name: str, pattern: str) -> str:
 
 @cache
 def _lexicon(*names: str) -> Cues:
-    """Cues of some lists, which are asked for together; of all lists where none is named."""
+    """Return the cues of some lists that are used together; of all lists if none is named."""
     return Cues(lexicon("injection"), _spelled, names or None)
 
 
@@ -266,7 +268,7 @@ def _reads_as_text(decoded: bytes) -> bool:
 
 
 _LOOKALIKES = str.maketrans("_0134578@$|!аеорсухіѕјһαεορτυνικ", " oieastbasliaeopcyxisjhaeoptuvik")
-"""Digits and letters of other scripts that are put for the Latin ones they look like."""
+"""Digits and letters of other scripts that may replace the Latin letters that they look like."""
 _MIXED = re.compile(
     r"[a-z][0134578@$|][a-z0-9]|\b[0134578@$|][a-z]{2}|[a-z]_[a-z]|[a-z][\u0370-\u04ff]|[\u0370-\u04ff][a-z]"
 )
@@ -275,7 +277,7 @@ _STRONG = (Directive.OVERRIDE, Directive.REVEAL)
 
 @cache
 def _disguised_words() -> tuple[str, ...]:
-    """What no honest text holds: orders read backwards, or with every letter moved by thirteen."""
+    """Find words that no honest text has: orders read backwards or moved by thirteen letters."""
     words = lexicon("injection").words("disguised")
     return tuple(
         spelling for word in words for spelling in (word[::-1], codecs.encode(word, "rot13"))
@@ -283,7 +285,7 @@ def _disguised_words() -> tuple[str, ...]:
 
 
 def _disguised(reading: _FoldedText) -> Iterator[_Span]:
-    """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
+    """Find words read backwards or moved by thirteen, and cues with digits read as letters."""
     for word in filter(reading.folded.__contains__, _disguised_words()):
         start = reading.folded.index(word)
         yield reading.span(Directive.HIDDEN, start, start + len(word))
@@ -312,7 +314,7 @@ _ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
 
 
 def _requests(reading: _FoldedText) -> Iterator[_Span]:
-    """The first sentence that is a task or a question, where nothing says that a person speaks."""
+    """Find the first sentence that is a task or a question, if no sign of a person is there."""
     if len(reading.folded) > _REQUEST_LENGTH_MAX:
         return
     is_alike = len(reading.folded) == len(reading.text)
@@ -331,7 +333,7 @@ _REQUESTS = ("task", "question")
 
 
 def _is_of_a_person(text: str, *, is_asked: bool) -> bool:
-    """True if it is about a person or business, or a person goes on with a talk."""
+    """True if the text is about a person or business, or a person continues a talk."""
     held = _lexicon("person", "business", "talk").read(_QUOTED.sub(" ", text))
     names = ("person", "business", "talk") if is_asked else ("person", "business")
     return any(held.first(name) for name in names)

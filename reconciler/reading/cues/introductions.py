@@ -1,8 +1,8 @@
-"""Introductions: the parts of a turn that may present the words beside them as another's. Pure.
+"""Introductions: the parts of a turn that may present other words as another person's. Pure.
 
-"Can you proofread this?", "my flatmate was like", "lyrics:": words behind such a part are a text to
-work on, and "I" in them may be any person. What a part means is told by others, from its meaning;
-here is only which parts a turn has, and how much their form says. Marks of a quotation are certain.
+"Can you proofread this?", "my flatmate was like", "lyrics:": words after such a part are a text to
+work on, and "I" in them may be any person. This module only finds the parts and weighs their form;
+other modules judge their meaning. Marks of a quotation are certain.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from reconciler.frozen import in_order
 from reconciler.reading.text_reading import Sentence, read_text
 
 _BEFORE_MAX, _BEHIND_MAX = 3, 2
-"""Sentences before and behind the cited ones that are looked at, besides the turn's first."""
+"""The number of sentences before and after the cited ones that are read, besides the turn's
+first."""
 
 _LENGTH_MAX = 300
 _COLON, _BROKEN_OFF, _LED = 1.5, 1.5, 0.5
-"""What a form adds to the head's value: a colon, a line without an end, words in one sentence."""
+"""The value of a form, added to the head's: a colon, a line without an end, words in one
+sentence."""
 
 _WORDS_OF_A_LINE_MIN = 4
 _QUOTED_WORDS_MIN = 3
@@ -32,7 +34,7 @@ _RULE = "----"
 _ANSWERED = re.compile(
     r"(?:On|Am|Le|El|Il|Em|Op)\b[^\d\n]{1,40}+\d[^\n:]{1,200}+(?::\d[^\n:]{1,200}+){0,3}:\Z"
 )
-"""The line with which a mail's program leads to the mail that is answered: date and writer."""
+"""The line of a mail program before the answered mail: date and writer."""
 
 _WORD = re.compile(r"\w")
 _LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
@@ -46,11 +48,11 @@ _FAREWELL = re.compile(
     r"\s[^\W\d_a-z][^\W\d_]{0,20}+(?: [^\W\d_]{1,20}+){0,2}(?:,\s|\n)\s{0,9}"
     r"[^\W\d_a-z][\w.'’-]{1,30}+(?: [^\W\d_a-z][\w.'’-]{0,30}+){0,2}(?=[^\w\n]*+(?:\n|\Z))"
 )
-"""How a letter behind other words begins and ends: "Dear Bo, … Best, Al"; before the name of who
-wrote it stands a line or a comma. A turn that begins with a salutation is the contact's own."""
+"""The beginning and end of a letter after other words: "Dear Bo, … Best, Al"; a line end or a comma
+comes before the writer's name. A turn that begins with a salutation is the contact's own."""
 
 _LETTER_LENGTH_MAX = 2_000
-"""From a salutation to its farewell, in characters."""
+"""The most characters from a salutation to its farewell."""
 
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
@@ -66,11 +68,11 @@ _RELATIVE = re.compile(r"\b(?:that|which|who|where)\Z", re.I)
 
 @in_order
 class Part:
-    """A part of a turn that may introduce the words beside it.
+    """A part of a turn that may introduce other words.
 
     Attributes:
         text: its words.
-        form: how much its form alone says for that; added to the value of its meaning.
+        form: the weight of its form alone; added to the value of its meaning.
     """
 
     text: str
@@ -78,9 +80,9 @@ class Part:
 
 
 def is_marked_at(text: str, start: int, end: int) -> bool:
-    """True if the words at that place of a turn stand there as a quotation, by its marks alone.
+    """True if the words at that place of a turn are a quotation, by its marks alone.
 
-    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk,
+    They are in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk,
     behind the header of a forwarded message, and in a letter behind other words. Marks around a
     word or two only name something.
     """
@@ -100,7 +102,7 @@ def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _marked(text: str) -> tuple[tuple[int, int], ...]:
-    """Where the marked parts of a text begin and end; in one pass, as a text may be long."""
+    """Find where the marked parts of a text begin and end, in one pass: a text may be long."""
     header = _end_of_header(text)
     behind = [(header, len(text))] if header is not None else []
     behind += _letters(text)
@@ -108,7 +110,7 @@ def _marked(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _letters(text: str) -> Iterator[tuple[int, int]]:
-    """Where letters behind other words begin and end."""
+    """Find where letters after other words begin and end."""
     farewells = [found.span() for found in _FAREWELL.finditer(text)]
     for salutation in _SALUTATION.finditer(text):
         begin, end = salutation.span(1)
@@ -118,7 +120,7 @@ def _letters(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_header(text: str) -> int | None:
-    """Where the header of a forwarded message ends, such as words on a line between two rules."""
+    """Find the end of a forwarded message's header, such as words on a line between two rules."""
     if forwarded := _FORWARDED.match(text):
         return forwarded.end()
     at = 0
@@ -133,7 +135,7 @@ def _end_of_header(text: str) -> int | None:
 
 
 def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Lines of quotations, code and logs: a log has a label more than once."""
+    """Find lines of quotations, code and logs: a log has a label more than once."""
     speakers = Counter(match[1] for match in _LABEL.finditer(text))
     at, is_code = 0, False
     for line in text.splitlines(keepends=True):
@@ -145,7 +147,7 @@ def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """What stands between quotation marks of one paragraph, if it is more than a name."""
+    """Find text between quotation marks of one paragraph, if it is more than a name."""
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(text):
         if opened is not None and mark[0] in _CLOSED_BY[opened[0]]:
@@ -159,7 +161,7 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 
 
 def parts_around(text: str, span: str) -> Iterator[Part]:
-    """Parts of a turn that may introduce cited words: sentences around, and what leads to them.
+    """Find parts of a turn that may introduce cited words: nearby sentences, and lead-ins.
 
     Args:
         text: the turn.
@@ -195,7 +197,7 @@ def _part(text: str, sentence: Sentence) -> Part:
 
 
 def _leads(sentence: Sentence, at: int) -> Iterator[Part]:
-    """What leads, in their sentence, to the cited words, or to a later "I" in them."""
+    """Find the lead-in, in their sentence, to the cited words, or to a later "I" in them."""
     said = sentence.text
     if at > 0:
         starts = [at]

@@ -1,9 +1,8 @@
-"""Whether the gate's words cover the language of a text: what is not covered passes unread.
+"""Checks that the gate's words cover a text's language: other texts pass unread.
 
-A script says it where it is another than those of the ten languages that the lists are in; so do
-letters that none of them has, where many words hold one. A language that is written as these are is
-told by a detector, which is asked only about texts that do not look English. Short texts and bare
-names mislead it, so it has to be sure. Pure.
+A script shows this if none of the ten languages of the lists has it, and so do many words with
+letters that none of them has. Other languages are found by a detector, which is asked only about
+texts that do not look English. Short texts and bare names mislead it, so it has to be sure. Pure.
 """
 
 from __future__ import annotations
@@ -29,18 +28,19 @@ _OF_OTHER_LANGUAGES = re.compile(
 )
 _OF_POLISH = re.compile(r"[ąćęłńśźż]")
 _SHARE_MIN = 0.5
-"""So many of a text's letters, at least, are of the script that it is said to be in."""
+"""The least share of a text's letters in its script."""
 
 _WORDS_SHARE_MIN = 0.25
-"""In a language of other letters so many words hold one; a name in an English note is fewer."""
+"""The least share of words with another letter in a language with such letters; a name in an
+English note is less."""
 
 _READ_LANGUAGES = frozenset({"en", "de", "es", "fr", "it", "pt", "nl", "pl", "ja", "zh"})
 _SURE_MIN = 0.95
-"""How sure the detector must be that a text is in none of these, whichever it takes it for: of 382
-texts in the nine and of 22,346 English ones it is then wrong about 0 and 46, mostly addresses."""
+"""How sure the detector must be that a text is in none of these languages: it is then wrong about 0
+of 382 texts in the nine, and about 46 of 22,346 English ones, mostly addresses."""
 
 _LETTERS_MIN = 16
-"""A shorter text is too little for the detector."""
+"""The shortest text for the detector."""
 
 _ENGLISH_MIN = 0.02
 """How likely English must be to the detector where no word is English: of 370 short texts in other
@@ -49,7 +49,7 @@ languages 4 then pass for it, and of 309 scraps some 260."""
 
 @remembered
 def unread_language(text: str) -> str | None:
-    """What shows that the gate cannot read a text's language; None if it seems readable.
+    """Describe the sign that the gate cannot read a text's language; None if it seems readable.
 
     Returns:
         As ``unread_script``, or the language that it most likely is, as an ISO code.
@@ -67,9 +67,9 @@ def unread_language(text: str) -> str | None:
 
 @remembered
 def is_surely_english(text: str) -> bool:
-    """True if something speaks for English; "Habla inglés." only has nothing against it.
+    """True if a word shows English; "Habla inglés." only has nothing against it.
 
-    A word that only English has does. A single word without accents may be English as well.
+    Such a word exists only in English. A single word without accents may be English as well.
     """
     if not is_english(text):
         return False
@@ -83,17 +83,17 @@ def is_surely_english(text: str) -> bool:
 
 @cache
 def _detector() -> LanguageIdentifier:
-    """Detector of languages; it takes half a second to load, and 0.1 ms for a note."""
+    """Make the detector of languages; it takes 0.5 s to load, and 0.1 ms for a note."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def unread_script(text: str) -> str | None:
-    """Script of a text in a language that the gate cannot read; None if it seems readable.
+    """Name the script of a text that the gate cannot read; None if it seems readable.
 
     Returns:
-        The script's name, or what letters the words hold.
+        The script's name, or the letters of the words.
     """
     if text.isascii():
         return None

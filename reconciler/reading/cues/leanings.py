@@ -1,7 +1,7 @@
-"""Leanings: what a note resembles as a whole, told by a small model and not by single words. Pure.
+"""Leanings: the resemblance of a whole note, found by a small model, not by single words. Pure.
 
-A leaning is one reading beside those of the words: ``reading`` joins them, and the checks decide.
-Only what the model is sure of arrives here. The model and its bounds never live here.
+A leaning is one more reading besides those of the words: ``reading`` joins them, and the checks
+decide. Only sure results of the model come here. Never here: the model and its bounds.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from enum import StrEnum
 
 
 class Leaning(StrEnum):
-    """Kinds of notes that are told apart by their sense."""
+    """Kinds of notes that differ by their sense."""
 
     NOTHING = "nothing"
-    """Says nothing of anybody: a stray word, a scrap, rubbish."""
+    """Says nothing about a person: a stray word, a scrap, rubbish."""
     THIS_TIME = "this_time"
     """Holds for today or for one order."""
     STANDING = "standing"
@@ -34,11 +34,11 @@ class Leaning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Leanings:
-    """What the model is sure of in one text.
+    """The sure results of the model for one text.
 
     Attributes:
         shares: the probability of each kind that it is sure of, 0 to 1.
-        version: of the model.
+        version: the model's version.
         is_no_order: whether it is sure that the text orders nothing.
     """
 
@@ -47,12 +47,12 @@ class Leanings:
     is_no_order: bool = False
 
     def without(self, leanings: Collection[Leaning]) -> Leanings:
-        """The same without some kinds."""
+        """Return the same without some kinds."""
         left = {kind: share for kind, share in self.shares.items() if kind not in leanings}
         return replace(self, shares=left)
 
     def cue(self, leaning: Leaning) -> str | None:
-        """What a finding says of a kind that the text leans to; None for any other kind."""
+        """Describe a kind that the text leans to; None for any other kind."""
         if leaning not in self.shares:
             return None
         name, share = leaning.replace("_", " "), self.shares[leaning]
@@ -60,4 +60,4 @@ class Leanings:
 
 
 NO_LEANINGS = Leanings()
-"""Of a text that no model has read."""
+"""The leanings of a text that no model has read."""

@@ -1,12 +1,12 @@
-"""Whether a text is about something that lasts, told from its words alone.
+"""Finds from the words alone whether a text is about something that lasts.
 
 Pleasantries, moods, questions, requests and machine output change nothing that an agent will do
 later. A sentence of nothing but small words is one of these; so is one that asks for something and
-tells nothing beside it. What says more is a statement, unless its words show that it passes. In a
-chat it is a statement only if the speaker speaks of themselves or of something that lasts, else a
-remark. What ends, changes or has happened lasts. The words are in ``config/lexicon/meaning.toml``.
-A model, a score or what becomes of the text must not live here, nor whether a statement is meant
-literally.
+tells nothing beside it. A sentence that says more is a statement, unless its words show that it is
+temporary. In a chat it is a statement only if the speaker speaks of themselves or of something that
+lasts, else a remark. An end, a change or a past event counts as lasting. The words are in
+``config/lexicon/meaning.toml``. Never here: a model, a score, the use of the text, or whether a
+statement is meant literally.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reconciler.reading.text_reading import read_text
 
 
 class Meaning(StrEnum):
-    """What a text does; a statement is worth keeping, a remark for some days."""
+    """The purpose of a text; a statement is worth keeping, a remark for some days."""
 
     STATEMENT = "statement"
     """About something that lasts."""
@@ -36,7 +36,7 @@ class Meaning(StrEnum):
 
 @in_order
 class MeaningFinding:
-    """What a text does, and what gave it away: its words, or its sense as a whole."""
+    """The purpose of a text, and its evidence: the words, or the sense as a whole."""
 
     kind: Meaning
     cue: str
@@ -47,7 +47,7 @@ _STATEMENT = MeaningFinding(Meaning.STATEMENT, "")
 
 
 def classify_meaning(text: str) -> MeaningFinding:
-    """What the text does; a statement as soon as one of its sentences is one.
+    """Find the purpose of the text; a statement if one of its sentences is one.
 
     Case, punctuation, emoji and drawn-out letters do not matter. A text of several kinds is a
     remark if one of its sentences is, else of the first kind among them that is more than filler.
@@ -74,13 +74,13 @@ _WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
 
 @cache
 def _the(name: str) -> re.Pattern[str]:
-    """The only cue of a list."""
+    """Return the only cue of a list."""
     return cues_of("meaning").pattern(name)
 
 
 @cache
 def _small_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Those of English, and those of the other languages: one sentence is not of both."""
+    """Return the small words of English, and of the other languages: no sentence mixes both."""
     read = lexicon("meaning").word_set
     return read("small", "small_everywhere"), read("small_in_languages", "small_everywhere")
 
@@ -116,7 +116,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _spell(sentence: str) -> str:
-    """Sentence in small plain letters: no accents, marks or drawn-out letters."""
+    """Write a sentence in small plain letters: no accents, marks or drawn-out letters."""
     plain = _APOSTROPHES.sub("", sentence).casefold()
     if not plain.isascii():
         folded = unicodedata.normalize("NFKD", plain)
@@ -162,7 +162,8 @@ def _kind_of(sentence: str, text: str) -> Meaning:
 
 
 _SMALL_WORDS_MAX = 12
-"""A longer sentence says something, however small its words."""
+"""The most words of a sentence that says nothing; a longer sentence says something, even with small
+words."""
 
 
 def _is_filler(spelled: str) -> bool:

@@ -1,7 +1,6 @@
-"""What a text is about, by an operator's own words: the topics that need a contact's consent.
+"""Topics of a text, by an operator's own words: the topics that need a contact's consent.
 
-Only the matching lives here. Which words a topic has, and what is done with a text that is about
-one, never does: the former is the policy's, the latter the checks'.
+Only the matching is here. The policy has the words of a topic, and the checks decide about a text.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 """Words, each of which may end in an asterisk or be one; one of them at least says something."""
 
 _IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""How a term begins in a script without spaces between words: it is looked for within them."""
+"""The beginning of a term in a script without spaces between words: it is searched within words."""
 
 _OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
-"""What shows that words name no place of their own, or are no plain name."""
+"""Signs that words name no place of their own, or are no plain name."""
 
 _OF_A_PERSON = re.compile(
     r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after"
@@ -38,7 +37,7 @@ _ANY_ENDING = r"[\w']*"
 
 @dataclass(frozen=True)
 class TopicTerms:
-    """The words of one topic, in any case, whole words only where a script parts words.
+    """The words of one topic, in any case; only whole words if a script separates words.
 
     A space also matches a hyphen, ``word*`` any ending of the word, and a lone ``*`` any one word
     that no punctuation ends.
@@ -46,10 +45,11 @@ class TopicTerms:
     Args:
         terms: words or phrases that say that a text is about the topic.
         exceptions: phrases within which a term does not count. A term that reaches beyond its
-            phrase counts, and so does one that stands a second time outside of it.
-        places: what the name of a firm or place may end with. Within such a name no term counts.
-        goods: what goes to a place. Behind "to", "for", "at", "in" or "into" the place counts as
-            its name: "parcels for the day surgery".
+            phrase counts, and so does a second one outside of it.
+        places: the possible endings of the name of a firm or place. Within such a name no term
+            counts.
+        goods: things that go to a place. After "to", "for", "at", "in" or "into" the place counts
+            as its name: "parcels for the day surgery".
 
     Raises:
         ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
@@ -69,7 +69,7 @@ class TopicTerms:
                 )
 
     def find(self, folded: str, terms: Iterable[str], names: Iterable[str]) -> str | None:
-        """The first of these terms that counts in a folded text, and not within a name."""
+        """Find the first of these terms that counts in a folded text, and not within a name."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
         # Of two terms at one place the longer comes first: it says more.
@@ -84,20 +84,20 @@ class TopicTerms:
 
     @property
     def literals(self) -> Iterator[str]:
-        """What a text with a term holds, for each of the terms, a space for each hyphen."""
+        """Return the literals of a text with a term, for each term; a space for each hyphen."""
         for term in self.terms:
             runs = _one_line(term).replace("-", " ").split("*")
             yield max((run.strip() for run in reversed(runs)), key=len)
 
     def _named(self, names: Iterable[str]) -> Iterator[str]:
-        """Those that name a place: "Alder Quay day surgery", not "her day surgery"."""
+        """Find the terms that name a place: "Alder Quay day surgery", not "her day surgery"."""
         endings = tuple(f" {place}" for place in self.places)
         for name in map(_one_line, names):
             if name.endswith(endings) and _OWNED.search(name) is None:
                 yield name
 
     def _addressed(self, folded: str) -> Iterator[tuple[int, int]]:
-        """Where the text names a place that goods go to, in a clause that speaks of no person."""
+        """Find where a text names a place for goods, in a clause about no person."""
         for clause in _CLAUSE.finditer(folded) if self.goods and self.places else ():
             if not _OF_A_PERSON.search(clause.group()):
                 for match in self._any_address.finditer(clause.group()):
@@ -135,11 +135,11 @@ class Topics:
         )
 
     def find(self, text: str, names: Collection[str] = ()) -> dict[str, str]:
-        """By topic that the text is about, in the given order, the term that says so.
+        """Find the topics of a text in the given order, each with the term that shows it.
 
         Args:
-            text: what was said.
-            names: what it names, of which some may be firms or places.
+            text: the text.
+            names: the names in it; some may be firms or places.
         """
         folded = _one_line(text)
         worth_trying: dict[str, list[str]] = {}
@@ -173,7 +173,7 @@ def _pattern(term: str) -> re.Pattern[str]:
 
 
 def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
-    """All of them as one pattern, of a folded text; what it looks ahead at may overlap.
+    """Join all as one pattern, of a folded text; matches may overlap in their look-ahead.
 
     Of two terms at one place the longer is found: it says more. A gap and a word never match the
     same character, so no text can make the search go back and forth.

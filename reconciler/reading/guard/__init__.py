@@ -1,9 +1,9 @@
-"""The guard: differences between two texts that a cosine does not see. Pure, and without a model.
+"""The guard: finds differences between two texts that a cosine does not show. Pure; no model.
 
 Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
 knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
-tables, and everything else is form and order. A cosine and a policy never live here: a finding only
-demotes a pair, and the rule decides what follows. Everywhere ``note`` is the new text, ``fact`` the
+tables, and everything else is form and order. Never here: a cosine and a policy. A finding only
+demotes a pair, and the rule decides the effect. Everywhere ``note`` is the new text, ``fact`` the
 text that it may replace, and ``value`` the value that a text is filed under.
 
 Read on in this order; each module imports only those above it::
@@ -97,27 +97,29 @@ from reconciler.reading.guard.tokens import pattern_of, tokens_of
 from reconciler.reading.text_reading import read_text
 
 _LONG = 16
-"""Words of content. Source: the labelled pairs. In a longer text, exchanging one word lowers a
-cosine of 0.95 by less than a synonym does in a short text."""
+"""Words of content. Source: the labelled pairs. The longest text, in words of content, in which one
+word counts: in a longer one, exchanging a word lowers a cosine of 0.95 by less than a synonym does
+in a short text."""
 
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots; none of their restatements has more."""
 
 _OPEN = (Difference.ROLES, Difference.UNREAD)
-"""Kinds of findings that do not tell whether both texts answer one question."""
+"""Kinds of findings that do not show whether both texts answer one question."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a clause ends: a separate detail may follow, also a number."""
+"""The end of a clause: a separate detail may follow, also a number."""
 
 _STATEMENT = re.compile(r";|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a separate statement begins; a comma may only begin an aside: "not even for free"."""
+"""The beginning of a separate statement; a comma may only begin an aside: "not even for free"."""
 
 _REQUIRED = r"only\1with"
-"""What "never … without" says, put plainly."""
+"""The plain form of "never … without"."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
-"""Whom a reader of conversations names, and whom a note without a subject is about."""
+"""Words for the person that a reader of conversations names, and that a note without a subject is
+about."""
 
 _Finder = Callable[[Reading, Reading], Iterator[Finding]]
 _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
@@ -128,7 +130,7 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_order,
     find_labelled,
 )
-"""The finders that tell whether only one side can hold; the last two only if all words of content
+"""The finders that show whether only one side can hold; the last two only if all words of content
 are the same, because a label may have several values."""
 
 _FINDERS = (
@@ -147,7 +149,7 @@ _FINDERS = (
 
 
 def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
-    """Differences between a note and a fact that sound alike; empty if none.
+    """Find differences between a note and a fact that sound alike; empty if there are none.
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
     case and canonical form have none. Never raises, whatever the strings.
@@ -165,7 +167,7 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
 
 @lru_cache(maxsize=256)
 def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
-    """Differences that only one side can survive, found without looking for the others.
+    """Find differences that only one side can survive, and no others.
 
     This runs for every fact near a note, and moved names or words are expensive to find.
     """
@@ -186,7 +188,7 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
-    """True if both tell of events, or of things for different purposes or years.
+    """True if both report events, or things for different purposes or years.
 
     Their values do not count here: a renewal in March may move to April.
     """
@@ -208,7 +210,7 @@ def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 
 
 def _answers(finding: Finding, note: str, fact: str) -> bool:
-    """True if a difference may be another answer, not just the name of another thing.
+    """True if a difference may be another answer, not only the name of another thing.
 
     A number or id that counts nothing names a thing, and so does a name that opens a text.
     """
@@ -246,7 +248,7 @@ def denies_ever(note: str, fact: str) -> bool:
 
 
 def denial_in(note: str) -> str | None:
-    """Rest of a note after its admission of an earlier mistake; None if it admits none.
+    """Return the rest of a note after its admission of a mistake; None if it admits none.
 
     "I misspoke, I do not have a sister": "I do not have a sister".
     """
@@ -273,17 +275,17 @@ def takes_back(note: str, fact: str) -> bool:
 def deny_each_other(one: str, other: str) -> bool:
     """True if one text denies what the other says, or says that it has ended.
 
-    "No longer has a dog" and "has a dog called Bo" do; "cannot eat peanuts" leaves an allergy
-    alone.
+    "No longer has a dog" and "has a dog called Bo" do; "cannot eat peanuts" does not deny an
+    allergy.
     """
     return any(finding.kind in _DENIALS for finding in find_changes(one, other))
 
 
 def only_ends(note: str, fact: str) -> bool:
-    """True if the note says that the fact is over, and nothing else.
+    """True if the note says only that the fact has ended.
 
     "No longer works at Acme" does. "Is on sabbatical" does not, nor does "is on leave, not in the
-    office": they say what holds instead.
+    office": they say what is true instead.
     """
     new, old = read(note), read(fact)
     if new.stems.isdisjoint(old.stems):
@@ -296,7 +298,7 @@ def only_ends(note: str, fact: str) -> bool:
 
 
 def denies_value(text: str, value: str) -> bool:
-    """True if the text says that the value does not hold: "Never worked at Globex", "left Globex".
+    """True if the text denies the value: "Never worked at Globex", "left Globex".
 
     A word may stand for the value: "Never worked there". "Never without" affirms the value.
     """
@@ -317,7 +319,7 @@ def denies_value_ever(text: str, value: str) -> bool:
 
 
 def named_in(text: str, value: str) -> str:
-    """Text with the value in place of a word such as "there".
+    """Return the text with the value in place of a word such as "there".
 
     "Never worked there", filed under Globex, says "never worked Globex". The text changes only if
     it denies something or says that it has ended, and does not name the value.
@@ -332,8 +334,8 @@ def named_in(text: str, value: str) -> str:
 def brings_another_value(note: str, earlier: str, now: str) -> bool:
     """True if the note names something that neither an ended fact nor its successor names.
 
-    And nothing that only the ended one names: "Sold the flat in Graz." speaks of the time before
-    the move to Linz.
+    It must also name nothing that only the ended fact names: "Sold the flat in Graz." speaks of the
+    time before the move to Linz.
     """
     named, before, after = (
         {*reading.names} | {each.value for each in reading.tokens if each.kind in VALUE_KINDS}
@@ -343,7 +345,7 @@ def brings_another_value(note: str, earlier: str, now: str) -> bool:
 
 
 def tells_of_more(text: str) -> bool:
-    """True if a text adds to what is known: "I am also a musician"."""
+    """True if a text adds to known facts: "I am also a musician"."""
     return pattern_of("addition").search(read(text).canonical) is not None
 
 
@@ -354,7 +356,7 @@ def tells_of_change(text: str) -> bool:
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
-    """True if both say what the attribute's value is for, and name different purposes.
+    """True if both name the purpose of the attribute's value, and different ones.
 
     "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
     """
@@ -377,12 +379,12 @@ def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:
-    """Everything that would be lost if the fact were kept and the note dropped."""
+    """Find all details that would be lost if the fact were kept and the note dropped."""
     return (*find_differences(note, fact), *find_additions(read(note), read(fact)))
 
 
 def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
-    """Differences in parts that the guard could not read, or the model (``unread``).
+    """Find differences in parts that the guard or the model (``unread``) could not read.
 
     No cosine shows that one such text restates the other: it ignores the letters that the model
     could not read, and the guard does not know which word is a "not". Texts that are equal up to
@@ -404,10 +406,10 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
-    """Details that only the fact has; they would be lost if the note ended it.
+    """Find details that only the fact has; they would be lost if the note ended it.
 
-    The fact's value is no such detail, because the note has it in another spelling: "1980-05-03" is
-    "3 May 1980".
+    The fact's value does not count, because the note has it in another spelling: "1980-05-03" is "3
+    May 1980".
     """
     kept = stems_of(value)
     losses = find_details(read(note), read(fact))
@@ -415,7 +417,7 @@ def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]
 
 
 def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
-    """Part of a fact that a note of the same value, in other words, leaves out.
+    """Find the part of a fact that a note of the same value, in other words, leaves out.
 
     A few other words are mere wording: "is based in Pune", "lives in Pune these days".
     """
@@ -460,7 +462,7 @@ def is_repeated_in(note: str, fact: str) -> bool:
 
 
 def count_words(text: str) -> Counter[str]:
-    """How often a text has each word of content, in any form."""
+    """Count the words of content of a text, in any form."""
     return count_stems(read(text))
 
 
@@ -476,11 +478,11 @@ def share_more_than(names: str, one: str, other: str) -> bool:
 
 
 def shared_words(one: str, other: str, beside: str = "") -> frozenset[str]:
-    """Words of the first text, of any language, that tell what it is about, and both have.
+    """Find the first text's words, in any language, that show its subject and that both have.
 
     Args:
         one: a text.
-        other: another one.
+        other: the other text.
         beside: words that do not count, such as names.
     """
     said, known = words_that_tell(one), words_that_tell(other)
@@ -497,8 +499,8 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 
     Args:
         note: the new text.
-        fact: what is known.
-        denied: what only the fact denies, as in a finding.
+        fact: the known text.
+        denied: the words that only the fact denies, as in a finding.
     """
     said, known = read(note).stems, read(fact).stems
     matter = {stem for stem in read(denied).stems if len(stem) > 3}  # "not any more" has none
@@ -506,7 +508,7 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 
 
 def said_plainly(text: str, other: str) -> str:
-    """Text with its denials put plainly if the other text puts the same plainly.
+    """Put a text's denials plainly if the other text puts the same plainly.
 
     "Never enter without notice" denies nothing of "entering needs notice".
     """
@@ -517,11 +519,11 @@ def said_plainly(text: str, other: str) -> str:
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
-    """True if nothing but what was found differs in the two texts' words of content.
+    """True if the found differences are the only ones in the texts' words of content.
 
     Then the findings answer one question in two ways; otherwise they may be about different things.
-    The guard cannot tell this of a text that it cannot read: a German noun has a capital and is no
-    name.
+    The guard cannot find this in a text that it cannot read: a German noun has a capital but is not
+    a name.
     """
     if not (is_english(note) and is_english(fact)):
         return False
@@ -543,8 +545,8 @@ def leaves_words_out(note: str, fact: str) -> bool:
 def has_many_other_words(note: str, fact: str) -> bool:
     """True if several words were exchanged, or one in a long text.
 
-    A cosine tells whether one word for another says the same. It cannot tell for several words, nor
-    in a long text, where one word hardly moves the cosine.
+    A cosine shows whether one exchanged word keeps the meaning. It cannot show this for several
+    words, or in a long text, where one word hardly changes the cosine.
     """
     only_new, only_old = _own_words(note, fact)
     is_long = min(len(read(text).words) for text in (note, fact)) > _LONG

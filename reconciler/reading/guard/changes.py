@@ -1,6 +1,6 @@
-"""Changes: whether a note says that a fact has changed, and whether it names what was before.
+"""Changes: finds whether a note reports a fact's change, and whether it names the state before.
 
-A short list of words tells a change. The words that note and fact share tell that both are about
+A short list of words shows a change. The words that note and fact share show that both are about
 one matter; a cosine alone never does. No grammar.
 """
 
@@ -48,18 +48,19 @@ Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, convers
 many links, mostly wrong ones."""
 
 COSINE_MIN = 0.25
-"""Below it two texts that share a word are about different things. Source: as above."""
+"""The cosine below which two texts that share a word are about different things. Source: as
+above."""
 
 _FEW = 3
 _PLAIN = 4
-"""Words of content of a sentence that only names who or what something is."""
+"""The most words of content of a sentence that only names a person or a thing."""
 
 _SHORT = 6
 """The most words of content in a note that says the same in another order."""
 
 LONG = 16
 _REACH = 8
-"""Words of content on either side of a word of change that say what has changed."""
+"""The number of words of content on either side of a word of change that name the changed thing."""
 
 _CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
 
@@ -82,11 +83,11 @@ _WORD = re.compile(r"\w+")
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
-"""Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
+"""Kinds of words that distinguish things; weekdays and hours describe a habit instead."""
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """True if the note says that it is a change, and is about the same matter as the fact."""
+    """True if the note says that it is a change of the same matter as the fact."""
     if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
@@ -114,7 +115,7 @@ def speaks_of_another(note: str) -> bool:
 
 @remembered
 def stated(text: str) -> str:
-    """Text without clauses that ask or tell an intention."""
+    """Return a text without clauses that ask or express an intention."""
     if not _tells_a_wish(text):
         return text
     sentences = (sentence.text for sentence in read_text(text).sentences)
@@ -123,7 +124,7 @@ def stated(text: str) -> str:
 
 
 def share_matter(one: str, other: str) -> bool:
-    """True if both texts share a word that says what they are about."""
+    """True if both texts share a word that names their subject."""
     return not _content(one).isdisjoint(_content(other))
 
 
@@ -133,7 +134,7 @@ def _before_a_wish(clause: str) -> str:
 
 
 def ends(note: str, fact: str) -> bool:
-    """True if the note says that all of the fact is over.
+    """True if the note says that all of the fact has ended.
 
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
@@ -171,9 +172,9 @@ def ends(note: str, fact: str) -> bool:
 def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     """True if the note ends a part of what the fact names, or another thing.
 
-    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last word that
-    both have, it names what the fact does not. How far a thing has come names no other one: "quit
-    the current job".
+    "Sold one of the boats", "sold the boat" of two, "sold the new Volvo": up to the last common
+    word, it names something that the fact does not name. A word for a stage names no other thing:
+    "quit the current job".
     """
     known, owning = _said(fact), words_of("article", "possessive")
     one_of = {token.text[:-1].casefold() for token in fact.tokens[1:] if token.text.endswith("s")}
@@ -196,7 +197,7 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
     matter who changed it: "her employer shortened the notice period".
 
     Args:
-        note: the note that tells a change.
+        note: the note that reports a change.
         fact: the fact that it might end.
         names: the contact's known names.
     """
@@ -217,7 +218,7 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
 
 @remembered
 def _subject(note: str) -> tuple[Word, ...]:
-    """Words of content for the person or thing that changed: those before the verb.
+    """Find the words of content for the changed person or thing: those before the verb.
 
     None if the note opens with a verb or a word of change, or has "she" before it.
     """
@@ -234,7 +235,7 @@ def _subject(note: str) -> tuple[Word, ...]:
 
 @remembered
 def _head(fact: str) -> tuple[Word, ...]:
-    """The words of content before the fact's "is" or "has"."""
+    """Return the words of content before the fact's "is" or "has"."""
     tokens = read(fact).tokens
     verbs = (at for at, each in enumerate(tokens) if each.value in words_of("be", "auxiliary"))
     return _subject_in(tokens[: next(verbs, 0)])
@@ -247,7 +248,7 @@ def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
 
 
 def _opens_with_verb(tokens: Sequence[Token]) -> bool:
-    """True if a text such as "Pays by card now" leaves out who does it."""
+    """True if a text such as "Pays by card now" leaves out its subject."""
     first, *others = tokens or [Token("mark", "", "")]
     if not others or first.kind != "word" or not may_be_verb(first.text):
         return False
@@ -256,7 +257,7 @@ def _opens_with_verb(tokens: Sequence[Token]) -> bool:
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
-    """Words before the verb, without those of a phrase such as "after the surgery"."""
+    """Return the words before the verb, without a phrase such as "after the surgery"."""
     aside = words_of("light", "measure")
     is_governed = has_begun = False
     for word in words:
@@ -299,7 +300,7 @@ def replaces_a_word(note: str, fact: str) -> bool:
 
 
 def _key(token: Token) -> str:
-    """What is the same in "an elder" and "the younger"."""
+    """Return the common part of "an elder" and "the younger"."""
     return "a" if token.value in words_of("article") else token.value
 
 
@@ -312,7 +313,7 @@ def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
 def rewords(note: str, fact: str) -> bool:
     """True if both say the same in the same words, in another order or form, or give one answer.
 
-    "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
+    "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding distinguishes them, the
     rule asks.
     """
     new, old = read(note), read(fact)
@@ -341,7 +342,7 @@ def are_in_order(note: str, fact: str) -> bool:
 
 
 def _own(of: Reading, other: Reading) -> set[str]:
-    """Stems of words that only the first text has, including light ones that may tell a state.
+    """Find stems of words that only the first text has, and light ones that may name a state.
 
     If both texts wish, words of wishing do not count.
     """
@@ -352,7 +353,7 @@ def _own(of: Reading, other: Reading) -> set[str]:
 
 
 def _reworded(reading: Reading) -> set[str]:
-    """Stems of words that come and go when a thing is said again."""
+    """Return stems of words that come and go in repetitions."""
     known = words_of("rewording")
     return {token.value for token in reading.tokens if token.text.casefold() in known}
 
@@ -362,13 +363,13 @@ def _said(reading: Reading) -> set[str]:
 
 
 def names_before(note: str, value: str) -> bool:
-    """True if the note names a value as the one before: "a phone call instead of email"."""
+    """True if the note names an earlier value: "a phone call instead of email"."""
     wanted = _content(value)
     return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
 
 
 def _ended(reading: Reading) -> Denial | None:
-    """Parts that the text says are over: "no longer", "any more" behind a "not", "quit"."""
+    """Find the parts that the text calls ended: "no longer", "any more" after a "not", "quit"."""
     if not reading.ceased:
         return None
     at_the_end = [denial for denial in reading.ceased if not denial.reach]
@@ -378,7 +379,7 @@ def _ended(reading: Reading) -> Denial | None:
 
 @remembered
 def _before(note: str) -> frozenset[str]:
-    """Earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
+    """Find the earlier value that the note names: "from Tuesday to Thursday"."""
     text = lowered(note)
     said = _BEFORE.search(text)
     if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
@@ -387,7 +388,7 @@ def _before(note: str) -> frozenset[str]:
 
 
 def _stated_change(text: str) -> re.Match[str] | None:
-    """The first word of change that says that things are otherwise."""
+    """Find the first word of change that reports a change."""
     cues = pattern_of("change").finditer(text)
     return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
 
@@ -405,7 +406,7 @@ def moves_another(note: str, fact: str) -> bool:
 
 
 def without_start(text: str) -> str:
-    """Text without a closing "since …": "at Acme since May 2019" becomes "at Acme"."""
+    """Return a text without a closing "since …": "at Acme since May 2019" is "at Acme"."""
     told, _, start = text.rpartition(" since ")
     is_date = bool(told) and all(token.kind in (*_OF_A_DATE, "mark") for token in tokens_of(start))
     return told if is_date else text
@@ -425,8 +426,8 @@ def answer_one_question(note: str, fact: str) -> bool:
 def are_two_things(one: str, other: str) -> bool:
     """True if the texts are about two things, so that both may hold.
 
-    Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
-    of a list. A text that says that something is over is none.
+    Each names its thing by another number ("order 1042", "the order of 3 May is"), or is another
+    entry of a list. A text that reports an end is neither.
     """
     here, there = read(one), read(other)
     if answer_one_question(one, other):
@@ -447,14 +448,14 @@ def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
 
 
 def _labels(reading: Reading) -> set[str]:
-    """Numbers and ids that count nothing: they tell one order from another."""
+    """Find numbers and ids that count nothing: they distinguish orders, for example."""
     counted = {count.value for count in reading.counts}
     numbers = reading.values.get("number", {}).keys() - counted
     return numbers | reading.values.get("id", {}).keys()
 
 
 def _named_by(text: str) -> set[str]:
-    """The dates and ids before the text's "is" or colon: they tell the thing, not its value.
+    """Find dates and ids before the text's "is" or colon: they name the thing, not its value.
 
     A number there may count, as in "two of the lamps are red".
     """
@@ -491,7 +492,7 @@ def differ_in_head(note: str, fact: str) -> bool:
 
 
 def _are_one_answer(one: str, other: str) -> bool:
-    """True if both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
+    """True if both give one head one name and no more: "her lead is Jo", "Jo is her lead"."""
     here, there = _frame(one), _frame(other)
     is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
     is_one = not any(_SEVERAL.search(text) for text in (one, other))
@@ -500,7 +501,7 @@ def _are_one_answer(one: str, other: str) -> bool:
 
 
 class Frame(NamedTuple):
-    """A plain sentence: the stems before its "is", and those of the names and values behind it."""
+    """A plain sentence: the stems before its "is", and those of the names and values after it."""
 
     head: frozenset[str]
     value: frozenset[str]
@@ -531,12 +532,12 @@ def _frame(text: str) -> Frame | None:
 
 
 def _is_named(words: str) -> bool:
-    """True if it holds a name; the capital that opens a sentence does not count."""
+    """True if it contains a name; the capital that opens a sentence does not count."""
     return any(map(_CAPITAL.match, words.split()[1:])) or bool(_TWO_NAMES.fullmatch(words))
 
 
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
-    """True if the note tells a change and differs from the fact only in the new part.
+    """True if the note reports a change and differs from the fact only in the new part.
 
     "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
     again" beside "drinks no coffee".
@@ -583,7 +584,7 @@ def _undoes(note: str, fact: str) -> bool:
 
 @remembered
 def _cues(note: str) -> frozenset[str]:
-    """The stems of the note's words of change."""
+    """Return the stems of the note's words of change."""
     text = lowered(note)
     said = " ".join(cue.group() for cue in pattern_of("change").finditer(text))
     return frozenset(token.value for token in tokens_of(said))
@@ -594,7 +595,7 @@ def _length(text: str) -> int:
 
 
 def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
-    """Fact's words of content that are in neither the note nor the given words.
+    """Find the fact's words of content that are in neither the note nor the given words.
 
     Its verb does not count: the first word of its own before the value, as in "lives in Pune".
     """
@@ -610,7 +611,7 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 
 def is_event(text: str) -> bool:
-    """True if the text tells of one event among several, with its own dates and counts."""
+    """True if the text reports one event among several, with its own dates and counts."""
     said = lowered(text)
     return (pattern_of("event").search(said) or pattern_of("occurrence").search(said)) is not None
 
@@ -622,7 +623,7 @@ def _tells_a_wish(text: str) -> bool:
 
 @remembered
 def _changed_words(note: str) -> frozenset[str]:
-    """The stems around the words of change; none if the note tells no change."""
+    """Return the stems near the words of change; none if the note reports no change."""
     changed: set[str] = set()
     text = lowered(note)
     if _stated_change(text) is None or _tells_a_wish(note):

@@ -1,21 +1,20 @@
-"""The finders that compare what two texts say, whatever the order of their words.
+"""The finders that compare the contents of two texts, in any order of words.
 
-Each takes the readings of the note and of the fact and yields what differs in its one respect:
-values, currencies, denials, ends, opposites, names, the subject. Whether there is a finding must
-not depend on which of the two is the note. Who did it to whom is the business of ``order``; no
-finder may ever read a text itself.
+Each takes the readings of note and fact and yields the differences of one kind: values, currencies,
+denials, ends, opposites, names, the subject. Exchanging note and fact must not change whether there
+is a finding. ``order`` compares doer and receiver; a finder must never read a text itself.
 
 The finders of exchanged roles: the same words in another order, or in another voice.
 
 Two texts are aligned word by word; groups of words that moved are found; ``_Order._is_harmless``
-lets a move through that is mere wording. The meaning of a word never counts here, only its place,
-the gap before it and its preposition.
+lets a move pass that is mere wording. The meaning of a word never counts here, only its place, the
+gap before it and its preposition.
 
 The finders of small words that make another thing of the same words, which a cosine hardly sees.
 
-"Another dog", "rents out", "number 5a", "gluten-free". Each looks where one text
-has the small word and the other has the word beside it without. What is found says that the two may
-be two, never that only one can hold; no finder may ever read a text itself.
+"Another dog", "rents out", "number 5a", "gluten-free". Each looks where one text has the small word
+and the other has the word beside it without. A finding says that there may be two things, never
+that only one side can hold; a finder must never read a text itself.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ from reconciler.reading.guard.tokens import pattern_of, stem_of, tokens_of, word
 from reconciler.reading.lexicon import lexicon
 
 _RATIO_MAX = 10.0
-"""How many times as large the later of two counts of one thing may be."""
+"""The largest ratio of a later count of one thing to an earlier count."""
 
 _BEGINNING = 3
-"""Letters that two forms of a word have in common at least."""
+"""The least number of letters that two forms of a word have in common."""
 
 _PERCENT = frozenset({"percent", "permille"})
 
@@ -53,11 +52,11 @@ LABELLED = re.compile(r"\A([^:]+): (\S+(?: \S+){,2})\Z")
 """A label, and up to three words about it."""
 
 _SHORT = 3
-"""Words of a clause that says hardly more than the one word that the other text denies."""
+"""The most words of a clause that says hardly more than the one word that the other text denies."""
 
 
 def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A number, date or id that one text has where the other has another.
+    """Find a number, date or id that differs from that of the other text.
 
     A number in both texts settles nothing if it counts different things: 13 schools and 30 clubs
     are not 30 schools and 13 clubs.
@@ -82,7 +81,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A number, date, id, name or degree that only the new text has: an addition, no difference."""
+    """Find a number, date, id, name or degree that only the new text has: an addition."""
     for kind, values in sorted(new.values.items()):
         if added := _missing(values, old.values.get(kind, {})):
             yield Finding(VALUE_KINDS[kind], added, "")
@@ -93,7 +92,7 @@ def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Details of the old text that the new one leaves out: a number, a name, a degree, any word.
+    """Find details of the old text that the new one lacks: a number, a name, any word.
 
     A number that only the new text has took the place of the old one, and so do names and degrees.
     If the new text has other words of its own, missing words of the old one are no details: the two
@@ -109,15 +108,15 @@ def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def says_no_more(new: Reading, old: Reading) -> bool:
-    """True if the old text has every word of content of the new one, and as often.
+    """True if the old text has every word of content of the new one, as often.
 
-    A text without such a word ("A") is no part of another.
+    A text without such a word ("A") is not part of another.
     """
     return bool(new.words) and count_stems(new) <= count_stems(old)
 
 
 def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
-    """An amount in another currency, or a percentage in the place of one."""
+    """Find an amount in another currency, or a percentage in place of an amount."""
     here, there = _units(new), _units(old)
     if (new.currencies or old.currencies) and here and there and here.isdisjoint(there):
         yield Finding(
@@ -128,7 +127,7 @@ def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Another symbol, as ✅ for ❌, or one more; what only decorates is no difference."""
+    """Find another symbol, as ✅ for ❌, or one more; mere decoration does not count."""
     only_new, only_old = new.signs - old.signs, old.signs - new.signs
     either = only_new | only_old
     is_other = bool(only_new and only_old)
@@ -146,9 +145,10 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A word that begins like one of the other text but is no form of it: Michael, Michaela.
+    """Find a word that begins like one of the other text but is no form of it.
 
-    A model that reads words in pieces takes the two for nearly the same.
+    An example is Michael and Michaela. A model that reads words in pieces finds the two nearly
+    equal.
     """
     only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
     for word in sorted(only_new):
@@ -158,7 +158,7 @@ def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
+    """Find a denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
     if bool(new.negated) != bool(old.negated):
         yield Finding(
             Difference.NEGATION,
@@ -183,7 +183,7 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Something that only one text says has ended."""
+    """Find an end that only one text reports."""
     if bool(new.ceased) != bool(old.ceased):
         yield Finding(
             Difference.CESSATION,
@@ -204,7 +204,7 @@ def is_of_another(of: Reading, other: Reading) -> bool:
 
 
 def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Another member of a closed class."""
+    """Find another member of a closed class."""
     for number in sorted(new.sides.keys() & old.sides.keys()):
         in_note = _missing(new.sides[number], old.sides[number])
         in_fact = _missing(old.sides[number], new.sides[number])
@@ -213,7 +213,7 @@ def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Another value behind one label: "Cookies: accepted", "Cookies: rejected"."""
+    """Find another value after one label: "Cookies: accepted", "Cookies: rejected"."""
     here, there = (LABELLED.search(each.canonical) for each in (new, old))
     if here and there and here[1] == there[1]:
         said, known = ({token.value for token in tokens_of(each[2])} for each in (here, there))
@@ -222,7 +222,7 @@ def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A name in the place of another; a text with one name more only tells more."""
+    """Find a name in place of another; one more name does not count."""
     in_note = _foreign_names(new, old)
     in_fact = _foreign_names(old, new) if in_note else ""
     if in_fact:
@@ -230,7 +230,7 @@ def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A relative or colleague who is the subject, and whom the other text does not name."""
+    """Find a relative or colleague who is the subject, and whom the other text does not name."""
     pairs = ((new, old), (old, new))
     if any(
         reading.subject and stem_of(reading.subject) not in other.stems for reading, other in pairs
@@ -239,7 +239,7 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def words_of_its_own(of: Reading, other: Reading) -> set[str]:
-    """Stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
+    """Find stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
 
     A single letter does not count: a contraction leaves it, or it is found as a name.
     """
@@ -286,7 +286,7 @@ def _only_look_alike(word: str, other: str) -> bool:
 
 
 def count_stems(reading: Reading) -> Counter[str]:
-    """How often a text has each word of content, by its stem."""
+    """Count the words of content of a text, by their stems."""
     return Counter(word.stem for word in reading.words)
 
 
@@ -295,7 +295,7 @@ def _missing(values: dict[Any, str], others: Collection[Any]) -> str:
 
 
 def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count, Count]]]:
-    """By kind, both texts' counts of one thing, if they agree on none of them."""
+    """Find both texts' counts of one thing, by kind, if they agree on none of them."""
     pairs: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
     for here in new.counts:
         for there in old.counts:
@@ -310,7 +310,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
 
 
 def _is_change(here: Count, there: Count) -> bool:
-    """True if both speak of the same thing, so that only one of the two values can hold now."""
+    """True if both are about the same thing, so that only one of the two values can hold now."""
     if here.kind == "number":
         small, large = sorted((float(here.value), float(there.value)))
         if large > small * _RATIO_MAX:
@@ -336,7 +336,7 @@ def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
 
 
 def _ends_named_alone(reading: Reading) -> Iterator[str]:
-    """Stems of phrases that tell the end after the thing: "does not smoke any more"."""
+    """Find stems of phrases that name the end after the thing: "does not smoke any more"."""
     for end in reading.ceased:
         if not end.phrase:
             yield from (token.value for token in tokens_of(end.text))
@@ -360,7 +360,7 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 
 
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Stems that the other text has with a prefix that denies them: paid and unpaid."""
+    """Find stems that the other text has with a prefix that denies them: paid and unpaid."""
     prefixes = lexicon("guard").words("negative_prefix")
     for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
         for prefix in prefixes:
@@ -381,22 +381,23 @@ def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
 
 
 _COMPOUND_WORDS_MAX = 3
-"""Words of a compound that may turn round: "block of stone", "stone block".
+"""The most words of a compound that may be reversed: "block of stone", "stone block".
 
-Source: measured on PAWS; longer ones hide swaps, 15 of 494 without this limit, 3 with it."""
+Source: measured on PAWS; longer ones hide swaps, 15 of 494 without this limit, 3 with it.
+"""
 
 _REPEATS_MAX = 8
-"""Places of a repeated word that are compared; bounds the time for a text of one word."""
+"""The most places of a repeated word that are compared; bounds the time for a text of one word."""
 
 
 def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Active against passive in the same order: the doer and the other one change roles."""
+    """Find active against passive in the same order: the two persons exchange roles."""
     for in_note, in_fact in (*_turned(new, old), *(pair[::-1] for pair in _turned(old, new))):
         yield Finding(Difference.ROLES, in_note, in_fact, is_change=True)
 
 
 def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Swapped words: the same words in another order that is more than mere wording."""
+    """Find swapped words: the same words in another order that is more than mere wording."""
     is_sorted = new.canonical < old.canonical  # so that the answer is the same both ways
     here, there = (new, old) if is_sorted else (old, new)
     swapped = _Order(here.words, there.words).swapped()
@@ -409,7 +410,7 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
-    """Each "acquired by Globex" for which the other text has "acquired Globex", as both have it."""
+    """Find each "acquired by Globex" for which the other text has "acquired Globex"."""
     pairs = [
         (verb, agent)
         for verb, agent in pairwise(passive.words)
@@ -424,7 +425,7 @@ def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
 
 
 class _Pair(NamedTuple):
-    """One word's places in both texts."""
+    """The places of one word in both texts."""
 
     here: int
     there: int
@@ -432,7 +433,7 @@ class _Pair(NamedTuple):
 
 @in_order
 class _Order:
-    """The words that two texts share, and whether their order differs so that it may matter.
+    """The words that two texts share, with a check whether their order may matter.
 
     A group of words stands in another order. If it falls into two halves that only changed places,
     the words between and around them decide. Anything more tangled (two words swapped across others
@@ -443,7 +444,7 @@ class _Order:
     _there: tuple[Word, ...]
 
     def swapped(self) -> list[_Pair]:
-        """A group of words with an order that matters; empty if there is none."""
+        """Find a group of words with an order that matters; empty if there is none."""
         pending = _unmoved_apart(self._aligned())
         while pending:
             group = pending.pop()
@@ -456,7 +457,7 @@ class _Order:
         return []
 
     def _aligned(self) -> list[_Pair]:
-        """Each word here with the same word there; of several, the one with the same neighbours."""
+        """Pair each word with the same word there; of several, the one with the same neighbours."""
         places: dict[str, list[int]] = defaultdict(list)
         for there, word in enumerate(self._there):
             places[word.stem].append(there)
@@ -477,7 +478,7 @@ class _Order:
         )
 
     def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
-        """Halves that changed places; empty if their inside follows from the exchange."""
+        """Find halves that exchanged places; empty if their inside follows from the exchange."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
             if self._is_turned_passive(left, right):
@@ -549,7 +550,7 @@ def _around(words: Sequence[Word], at: int) -> tuple[str, str]:
 
 
 def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
-    """Pairs in groups that follow each other in both texts, each as small as can be."""
+    """Return pairs in groups that follow each other in both texts, as small as possible."""
     groups: list[list[_Pair]] = []
     start, highest = 0, -1
     least_after = _from_the_end(pairs, min)
@@ -562,19 +563,19 @@ def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
 
 
 def _cuts(group: list[_Pair]) -> list[int]:
-    """Places that part the group into halves which the other text has the other way round."""
+    """Find places that part the group into halves that the other text has in reverse order."""
     least = list(accumulate((pair.there for pair in group), min))
     most_after = _from_the_end(group, max)
     return [cut for cut in range(1, len(group)) if least[cut - 1] > most_after[cut]]
 
 
 def _from_the_end(pairs: list[_Pair], extreme: Callable[[int, int], int]) -> list[int]:
-    """For each pair, the extreme place over there of it and of all that follow."""
+    """Return for each pair the extreme place of it and of all later pairs."""
     return list(accumulate((pair.there for pair in reversed(pairs)), extreme))[::-1]
 
 
 def find_more(new: Reading, old: Reading) -> Iterator[Finding]:
-    """What only one text tells of one more: "another dog", "ten more chairs", "a second key"."""
+    """Find one more thing that only one text has: "another dog", "ten more chairs"."""
     here, there = (pattern_of("one_more").search(each.canonical) for each in (new, old))
     if bool(here) != bool(there):
         yield _word(here.group() if here else "", there.group() if there else "")
@@ -593,7 +594,7 @@ def find_ways(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A letter behind a number that the other text has without: "number 5a", "bus 5X"."""
+    """Find a letter after a number that the other text lacks: "number 5a", "bus 5X"."""
     here, there = _lettered(new), _lettered(old)
     for letters, others, other in ((here, there, old), (there, here, new)):
         numbers = other.values.get("number", {})
@@ -604,7 +605,7 @@ def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_parts(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A part of a word that makes another thing of it: "gluten-free", "ex-wife"."""
+    """Find a part of a word that changes its meaning: "gluten-free", "ex-wife"."""
     in_note, in_fact = _parted(new, old), _parted(old, new)
     if in_note or in_fact:
         yield _word(in_note, in_fact)
@@ -619,7 +620,7 @@ def _light_aside(reading: Reading) -> frozenset[str]:
 
 
 def _turning(reading: Reading) -> dict[str, str]:
-    """Words that turn a verb round, right behind a word: "rents out", "gave away"."""
+    """Find words right after a verb that reverse its meaning: "rents out", "gave away"."""
     known = words_of("turning")
     return {
         token.value: token.text
@@ -629,7 +630,7 @@ def _turning(reading: Reading) -> dict[str, str]:
 
 
 def _lettered(reading: Reading) -> dict[str, str]:
-    """By number, the number with the letter that stands right behind it."""
+    """Return by number the number with the letter right after it."""
     return {
         number.stem: f"{number.text}{letter.text}"
         for number, letter in pairwise(reading.words)
@@ -639,7 +640,7 @@ def _lettered(reading: Reading) -> dict[str, str]:
 
 
 def _parted(of: Reading, other: Reading) -> str:
-    """Parts that make another word of the one beside them, which the other text has without."""
+    """Find parts that change the meaning of the next word, which the other text has without."""
     parts = []
     for before, after in pairwise(of.words):
         if after.gap not in ("", "hyphen"):

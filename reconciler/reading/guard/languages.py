@@ -1,4 +1,4 @@
-"""Languages: whether the guard can read a text, and what differs in two texts that it cannot.
+"""Languages: finds whether the guard can read a text, and compares texts that it cannot read.
 
 The guard reads English. Of any other text it knows only the words, or the letters if nothing
 separates the words. Their meaning never matters here, except for the few words that deny something.
@@ -31,16 +31,16 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _PIECES = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _LATIN_END = "\u0250"
-"""Where the letters end that European languages write in the Latin script."""
+"""The end of the Latin letters of European languages."""
 
 _MANY = 4
-"""Words among which an English text has at least one that the guard knows."""
+"""The number of words among which an English text has at least one that the guard knows."""
 
 _ALIKE = 3
-"""Letters that two forms of a word have in common at least."""
+"""The least number of letters that two forms of a word have in common."""
 
 _ALIKE_SHARE = 0.6
-"""The part of the longer one with which two forms of a word begin."""
+"""The least share of the longer form that two forms of a word have in common."""
 
 _PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 
@@ -57,12 +57,12 @@ def is_english(text: str) -> bool:
 
 @remembered
 def is_foreign(text: str) -> bool:
-    """True if words show that the text is not English; a text that shows nothing may be either."""
+    """True if words show that the text is not English; without such words it is unclear."""
     return _read(text)[0] > 0 and not is_english(text)
 
 
 def _read(text: str) -> tuple[int, list[str]]:
-    """How many of its words are of another language, and all of them in small letters."""
+    """Count its words of another language, and those of them in small letters."""
     words = _WORDS.findall(canonical_text(text))
     lower = [word.lower() for word in words]
     if text.isascii() and words_of("foreign", "foreign_negation").isdisjoint(lower):
@@ -80,9 +80,9 @@ def _is_foreign(at: int, word: str, lower: str) -> bool:
 
 @remembered
 def words_that_tell(text: str) -> frozenset[str]:
-    """Words of a text, of any language, that say what it is about, without their endings.
+    """Find words of a text, in any language, that name its subject, without their endings.
 
-    Dates, numbers, words of two letters and words that may stand in any sentence say nothing. In
+    Dates, numbers, words of two letters and words that may be in any sentence do not count. In
     scripts without spaces, two letters in a row count as a word.
     """
     words = (
@@ -101,7 +101,7 @@ def are_forms(one: str, other: str) -> bool:
 
 
 def find_denial(note: str, fact: str) -> Iterator[Finding]:
-    """A word of denial that only one of two texts has, in a language that the guard cannot read."""
+    """Find a word of denial that only one text has, in a language that the guard cannot read."""
     if is_english(note) and is_english(fact):
         return
     here, there = _pieces(note), _pieces(fact)
@@ -125,7 +125,7 @@ def find_denial(note: str, fact: str) -> Iterator[Finding]:
 
 
 def find_other_words(note: str, fact: str) -> Iterator[Finding]:
-    """Words that differ, if the guard cannot read one of the two texts.
+    """Find words that differ, if the guard cannot read one of the two texts.
 
     It cannot tell which of them matter. A word that only one text has may be a "not".
     """
@@ -155,7 +155,7 @@ def _is_known(word: str) -> bool:
 
 
 def _order(text: str) -> list[str]:
-    """Words in their order; marks do not count."""
+    """Return the words in their order; marks do not count."""
     folded = lowered(text)
     spaced = "".join(
         " " if unicodedata.category(letter)[0] in "PZ" else letter for letter in folded
@@ -169,7 +169,7 @@ def _pieces(text: str) -> Counter[str]:
 
 
 def _denials(text: str) -> list[str]:
-    """Words that deny; in scripts without spaces also inside another word."""
+    """Find words that deny; in scripts without spaces also inside another word."""
     folded = lowered(text)
     within = [word for word in _denied_within() if word in folded]
     return [*within, *words_of("foreign_negation").intersection(_pieces(text))]
@@ -187,7 +187,7 @@ def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
 
 
 def _recordable(pieces: Counter[str], where: str) -> str:
-    """Words in a form that an erasure finds in the record; single letters are only counted."""
+    """Return words in a form that an erasure finds in the record; single letters are counted."""
     if any(map(_UNSPACED_LETTER.match, pieces)):
         return f"{pieces.total()} letters of the {where}"
     return " ".join(pieces.elements())

@@ -1,6 +1,6 @@
-"""A text about its slot's value: whether it denies it, and for which matter it holds.
+"""Reads a text about its slot's value: whether the text denies it, and for which matter it holds.
 
-A slot knows its subject and its attribute. Only the words tell that "her budget for the ERP
+A slot has only a subject and an attribute. Only the words show that "her budget for the ERP
 project" and "her budget for the CRM rollout" are two budgets, and that "never worked at Globex"
 names no employer. Nothing here compares values.
 """
@@ -21,18 +21,18 @@ _SHORT = 2
 _MOST = 0.6
 
 _BETWEEN_MAX = 7
-"""Words between a thing and the word for its end."""
+"""The most words between a thing and the word for its end."""
 
 _BEGINNING = 5
-"""Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
+"""The number of first letters that the forms of a word share: "allergic" and "allergy"."""
 
 _DATED = ("id", "month", "year")
-"""Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
+"""Kinds of words that distinguish matters, besides names: "the budget for 2027"."""
 
 
 @remembered
 def stems_of(text: str) -> frozenset[str]:
-    """Stems of a few words, such as a value or an attribute's name, for comparing them."""
+    """Return stems of a few words, such as a value or an attribute's name, for comparing."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
 
 
@@ -62,7 +62,7 @@ def denies(reading: Reading, value: Reading) -> bool:
 
 
 def is_over(text: str, value: str, attribute: str = "") -> bool:
-    """True if the text says that the value has ended, wherever it names it.
+    """True if the text says that the value has ended, at any place where it names it.
 
     "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". A limit such as "no
     long walks" ends when the text lifts it. The clause that names the value last decides: "the
@@ -80,7 +80,7 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
 
 
 def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
-    """True if the text ends the value itself, and not something of it.
+    """True if the text ends the value itself, and not a part of it.
 
     "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
     ``known`` are the stems of what another text says of the value.
@@ -102,15 +102,15 @@ def is_lifted(text: str, value: str) -> bool:
 
 
 def is_plainly_denied(text: str, name: str, *named: str) -> bool:
-    """True if a clause says that something is not, or no longer, so, and speaks of nothing else.
+    """True if a clause denies something plainly, and speaks of nothing else.
 
     "Has no nut allergy" does. "Has never been tested for a nut allergy" and "is not sure that she
     is allergic to nuts" leave it open.
 
     Args:
         text: the clause, which denies something.
-        name: of the attribute; its forms begin alike: "allergic", "allergy".
-        named: the value, and whom it is about.
+        name: the attribute's name; its forms begin alike: "allergic", "allergy".
+        named: the value, and its subject.
     """
     reading = read(text)
     cues = (
@@ -156,7 +156,7 @@ class _Clause(NamedTuple):
         return " ".join(token.text.casefold() for token in self.tokens)
 
     def names(self, stems: Collection[str]) -> bool:
-        """True if it names the value with these stems: a short value by all of them."""
+        """True if it names the value with these stems: a short value needs all of them."""
         named = len({token.value for token in self.tokens}.intersection(stems))
         return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
@@ -172,7 +172,7 @@ class _Clause(NamedTuple):
         return False
 
     def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
-        """The words for what has ended, if the stems name it or a part of it; else None."""
+        """Return the words for the ended thing, if the stems name it or a part of it; else None."""
         text = self.text
         first, last = self._place(stems)
         for match in pattern_of("ended_behind").finditer(text):
@@ -186,7 +186,7 @@ class _Clause(NamedTuple):
         return None
 
     def takes_away(self, stems: Collection[str], noun: Collection[str]) -> bool:
-        """True if it says that what the stems name is not, or no longer, what the noun says."""
+        """True if it denies, or ends, what the noun says of the thing with these stems."""
         match = pattern_of("is_no_more").search(self.text)
         if match is None:
             return False
@@ -199,7 +199,7 @@ class _Clause(NamedTuple):
         return places[0], places[-1]
 
     def _reaches(self, start: int, end: int, turns: Collection[str] = ()) -> bool:
-        """True if the words between say the one of the other with certainty."""
+        """True if the words between connect the two with certainty."""
         words = [token.text.casefold() for token in self.tokens]
         between = words[start:end]
         doubts = words_of("doubt", "negation")
@@ -211,7 +211,7 @@ class _Clause(NamedTuple):
 
 
 def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
-    """Last clause that names a value, unless the ended thing goes on; and the words for it."""
+    """Find the last clause that names a value, and the words for it, unless the thing continues."""
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
     if not stems or pattern_of("resumed").search(text.casefold()):
         return None, stems
@@ -221,7 +221,7 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
 
 @remembered
 def _stating_clauses(text: str) -> tuple[_Clause, ...]:
-    """Clauses of a text that state something; none that asks or supposes."""
+    """Return the stating clauses of a text; none that asks or supposes."""
     marks, told = words_of("clause_mark", "supposition"), True
     clauses: list[_Clause] = []
     clause: list[Token] = []
@@ -239,9 +239,9 @@ def _stating_clauses(text: str) -> tuple[_Clause, ...]:
 def are_other_matters(
     one: Reading, other: Reading, nouns: Collection[str], values: Collection[str]
 ) -> bool:
-    """True if both texts say what the attribute's value is for, and name different things.
+    """True if both texts name the purpose of the attribute's value, and different ones.
 
-    ``nouns`` are the stems of the attribute's names, such as "budget". Stems of the values tell no
+    ``nouns`` are the stems of the attribute's names, such as "budget". Stems of the values name no
     matter: "her title is head of sales".
     """
     matters = [_matter(reading, nouns, values) for reading in (one, other)]
@@ -254,7 +254,7 @@ def are_other_matters(
 
 
 def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
-    """True if both say for what or when their values hold, and name different things.
+    """True if both name the purpose or time of their values, and different ones.
 
     "5 chairs for the lobby" and "3 for the hall"; the first invoice and the second.
     """
@@ -268,7 +268,7 @@ def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
 
 
 def _purposes(reading: Reading) -> set[str]:
-    """Purposes that the text names ("for", "of"); no lengths of time."""
+    """Find the purposes that the text names ("for", "of"); no lengths of time."""
     words = reading.words
     return {
         part.stem
@@ -283,7 +283,7 @@ def _is_name(word: Word, reading: Reading) -> bool:
 
 
 def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:
-    """Words after "for" or "of", and those right before the noun: "the travel budget"."""
+    """Find words after "for" or "of", and those right before the noun: "the travel budget"."""
     words = reading.words
     places = [at for at, word in enumerate(words) if word.stem in nouns]
     if not places:

@@ -1,12 +1,12 @@
 """A reading: the parts of a text that the finders look at, made once for each text.
 
-Words with the gaps between them, and what these say: numbers and what they count, what is denied or
-has ended, names, whom it is about. Nothing that looks at two texts may ever live here.
+Words with the gaps between them, and their meaning: numbers with the counted things, denied and
+ended parts, names, and the subject. Code that compares two texts must never be here.
 
-Stating: whether a word of change says that it came about.
+Stating: finds whether a word of change reports a real change.
 
-"Has never left Siemens" and "claims to have sold the van" hold such a word, and tell of no change.
-What has changed, and for which fact, must never live here.
+"Has never left Siemens" and "claims to have sold the van" hold such a word, and report no change.
+The changed thing and its fact are found elsewhere.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from reconciler.reading.guard.tokens import (
 )
 
 _BEHIND_A_NOT = ("any", "anymore")
-"""How an end begins that a denial before it makes: "does not smoke any more"."""
+"""The beginning of an end that needs a denial before it: "does not smoke any more"."""
 
 _ADVERBS = ("no", *_BEHIND_A_NOT)
 
 
 def is_end_stated(text: str, start: int, cue: str) -> bool:
-    """True if a word of an end, such as "sold" or "no longer", says that something is over.
+    """True if a word of an end, such as "sold" or "no longer", reports an end.
 
     Args:
         text: in small letters.
-        start: where the word begins.
+        start: the place where the word begins.
         cue: the word, or words.
     """
     before, first = _clause_before(text[:start]), cue.split()[0]
@@ -54,10 +54,10 @@ def is_end_stated(text: str, start: int, cue: str) -> bool:
 
 
 def is_change_stated(text: str, start: int, cue: str) -> bool:
-    """True if a word of change, such as "moved" or "now", says that things are otherwise.
+    """True if a word of change, such as "moved" or "now", reports a change.
 
-    A denial before a "now" is what is new; one right before a verb, or anywhere before one with an
-    ending, is about that verb. The arguments are those of ``is_end_stated``.
+    A denial before a "now" is the new state. A denial right before a verb, or anywhere before a
+    verb with an ending, is about that verb. The arguments are those of ``is_end_stated``.
     """
     if pattern_of("cessation").fullmatch(cue):
         return is_end_stated(text, start, cue)
@@ -68,13 +68,13 @@ def is_change_stated(text: str, start: int, cue: str) -> bool:
 
 
 def is_denied_before(text: str, start: int) -> bool:
-    """True if a denial stands before this place in its clause."""
+    """True if a denial comes before this place in its clause."""
     return _is_denied(_clause_before(text[:start]))
 
 
 @remembered
 def _clause_before(text: str) -> tuple[Token, ...]:
-    """Last words of a text, back to a mark or conjunction, which is the first of them."""
+    """Return the last words of a text, back to a mark or conjunction, which comes first."""
     tokens = tokens_of(text)
     for at in range(len(tokens) - 1, -1, -1):
         if _parts_clauses(tokens[at]):
@@ -88,7 +88,7 @@ def _parts_clauses(token: Token) -> bool:
 
 
 def _right_before(tokens: Sequence[Token]) -> list[Token]:
-    """The words between the last word of content and the end: "has not yet been"."""
+    """Return the words between the last word of content and the end: "has not yet been"."""
     light = words_of("light")
     near = takewhile(lambda each: each.kind == "function" or each.value in light, reversed(tokens))
     return list(near)
@@ -100,10 +100,10 @@ def _is_denied(tokens: Sequence[Token]) -> bool:
 
 
 def _is_governed(tokens: Sequence[Token], *, is_verb: bool) -> bool:
-    """True if what follows is wished, planned, claimed, asked for or supposed.
+    """True if the next words are wished, planned, claimed, asked for or supposed.
 
     A noun that is spelt like such a verb governs nothing: "the plan was cancelled". "Wants no calls
-    any more" and "will no longer call" say what is so.
+    any more" and "will no longer call" state facts.
     """
     if is_verb and any(token.text.casefold() in words_of("doubt") for token in tokens):
         return True
@@ -127,13 +127,13 @@ VALUE_KINDS = {
     "id": Difference.IDENTIFIER,
     "ratio": Difference.NUMBER,
 }
-"""By token kind, what a difference of its values is."""
+"""The kind of a difference of values, by token kind."""
 
 _NOT_FINITE = ("be", "been", "being")
 """Words that make the word before them no name: "Prefers being called"."""
 
 _PHRASE_LENGTH_MAX = 2
-"""Words of a denied or ended phrase that are looked for in the other text."""
+"""The number of words of a denied or ended phrase that are searched in the other text."""
 
 _REACH_ENDS = ("and", "but", "while", "because", "since")
 _APOSTROPHES = ("'", "’")
@@ -142,25 +142,27 @@ _NO_DENIAL = frozenset({"only", "longer"})
 _AGO = ("ago", "later", "earlier", "away")
 
 _ORDINAL_MIN = 2
-"""Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
+"""The ordinal above which ordinals count: a fifth project is the last of five; a first or a second
+may be any."""
 
 _REACH = {"number": 2, "weekday": 2, "time": 2}
-"""How many words before a date, or a number without a noun, say what it is about.
+"""The number of words before a date, or a number without a noun, that name its subject.
 
-Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
-which there may be many, and are no count of anything."""
+Weekdays and times describe a habit ("gym at 7:00 on Mondays"). Days, months and years date an
+event, of which there may be many, and count nothing.
+"""
 
 
 @cache
 def _transparent() -> frozenset[str]:
-    """Tokens that may stand in a gap without changing its kind."""
+    """Return tokens that may be in a gap without changing its kind."""
     return words_of("article", "quote") | (words_of("possessive") - {"s"})
 
 
 class Word(NamedTuple):
     """A token that carries content, and its link to the one before.
 
-    ``gap`` says what stands between the two: "" for nothing, "list", "of", "own" (a possessive),
+    ``gap`` says what is between the two: "" for nothing, "list", "of", "own" (a possessive),
     "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right
     before, or "".
     """
@@ -174,9 +176,9 @@ class Word(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A value, what it counts or dates, and what else its sentence says.
+    """A value, the thing that it counts or dates, and the rest of its sentence.
 
-    ``things`` are stems of nouns, ``context`` the sentence's other stems that say what it is about,
+    ``things`` are stems of nouns, ``context`` the sentence's other stems that name its subject,
     ``names`` the stems of its names, and ``days`` the days that it names.
     """
 
@@ -219,7 +221,7 @@ class Denial(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as the finders see it; each part is read when it is first asked for.
+    """A text as the finders see it; each part is read at its first use.
 
     Attributes:
         plain: the text in its canonical form.
@@ -229,27 +231,27 @@ class Reading:
 
     @cached_property
     def canonical(self) -> str:
-        """Text as it is compared for equality."""
+        """Return the text as it is compared for equality."""
         return self.plain.casefold()
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
-        """Its pieces."""
+        """Return its pieces."""
         return tokens_of(self.plain)
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        """Its words of content, in order."""
+        """Return its words of content, in order."""
         return tuple(content_words(self.tokens))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """Words' stems, which are compared."""
+        """Return the words' stems, which are compared."""
         return frozenset(word.stem for word in self.words)
 
     @cached_property
     def spelt(self) -> dict[str, tuple[str, ...]]:
-        """Its words, and two or three in a row without the gap, as "e-mail" is "email".
+        """Return its words, and two or three in a row without the gap: "e-mail" is "email".
 
         Each comes with the words that it is made of.
         """
@@ -259,7 +261,7 @@ class Reading:
 
     @cached_property
     def values(self) -> dict[str, dict[str, str]]:
-        """By token kind, each number, date or id, and how the text has it."""
+        """Return by token kind each number, date or id, as the text has it."""
         values: dict[str, dict[str, str]] = {}
         for word in self.words:
             if word.kind in VALUE_KINDS:
@@ -268,32 +270,32 @@ class Reading:
 
     @cached_property
     def counts(self) -> tuple[Count, ...]:
-        """Values that count or date something."""
+        """Return the values that count or date something."""
         return tuple(_counts(self.words, self.names))
 
     @cached_property
     def currencies(self) -> frozenset[str]:
-        """Codes of the currencies that it names."""
+        """Return the codes of the currencies that it names."""
         return frozenset(token.value for token in self.tokens if token.kind == "currency")
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """Pieces of its sentences, from one mark or conjunction to the next."""
+        """Return the pieces of its sentences, from one mark or conjunction to the next."""
         return tuple(_clauses(self.tokens))
 
     @cached_property
     def negated(self) -> tuple[Denial, ...]:
-        """Denied parts."""
+        """Return the denied parts."""
         return tuple(_negated(self.tokens))
 
     @cached_property
     def ceased(self) -> tuple[Denial, ...]:
-        """Parts that are said to have ended."""
+        """Return the parts that the text calls ended."""
         return tuple(_ceased(self.canonical))
 
     @cached_property
     def sides(self) -> dict[int, dict[int, str]]:
-        """By closed class, the sides that the text names, and its words for them."""
+        """Return the sides that the text names by closed class, and its words for them."""
         sides: dict[int, dict[int, str]] = {}
         for token in self.tokens:
             if place := opposites().get(token.text.lower()):
@@ -302,23 +304,25 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """By folded form, the capitalised words that do not only open a sentence."""
+        """Return by folded form the capitalised words that do not only open a sentence."""
         return _names(self.tokens)
 
     @cached_property
     def degrees(self) -> dict[str, str]:
-        """Words that say how much or how often, as the text has them."""
+        """Return the words that say how much or how often, as the text has them."""
         degrees = words_of("degree")
         return {token.value: token.text for token in self.tokens if token.text.lower() in degrees}
 
     @cached_property
     def signs(self) -> Counter[str]:
-        """Its symbols that say something, each as often as the text has it."""
+        """Return its symbols with a meaning, each as often as the text has it."""
         return Counter(token.value for token in self.tokens if token.kind == "sign")
 
     @cached_property
     def subject(self) -> str:
-        """The relative or colleague whom the sentence is about, or ""; only "her" may precede.
+        """Return the relative or colleague that the sentence is about, or "".
+
+        Only "her" may come before it.
 
         Of "his wife's sister" that is the sister.
         """
@@ -335,18 +339,18 @@ class Reading:
 
 @remembered
 def read(text: str) -> Reading:
-    """Reading of a text, whatever the string; a text read lately is not read again."""
+    """Read any string; a text read lately is not read again."""
     return Reading(canonical_text(text))
 
 
 @remembered
 def lowered(text: str) -> str:
-    """Canonical text without capitals, in which phrases are searched."""
+    """Return the canonical text without capitals, in which phrases are searched."""
     return canonical_text(text).casefold()
 
 
 def folded(word: str) -> str:
-    """A name as it is compared: without capitals, and without accents, which many leave out."""
+    """Return a name as it is compared: without capitals and accents, which many leave out."""
     if word.isascii():
         return word.lower()
     bare = unicodedata.normalize("NFKD", word.casefold())
@@ -354,7 +358,7 @@ def folded(word: str) -> str:
 
 
 def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
-    """Words of content among the pieces of a text, each with the gap before it."""
+    """Return the words of content in a text's pieces, each with the gap before it."""
     between: list[str] = []
     sentence = 0
     for token in tokens:
@@ -369,7 +373,7 @@ def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
 
 
 def _gap(between: Sequence[str]) -> tuple[str, str]:
-    """Kind of gap that these words and marks make, and the governor of the word after it."""
+    """Return the kind of gap of these words and marks, and the governor of the next word."""
     rest = [word for word in between if word not in _transparent()]
     if not rest:
         return "", ""
@@ -412,7 +416,7 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
 
 
 def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[str, str]:
-    """Kind and value of a word that counts or dates something; "" for any other."""
+    """Return kind and value of a word that counts or dates something; "" for any other."""
     word = words[at]
     if word.kind in ("number", "one"):
         return ("", "") if _is_name(words, at, names) else ("number", word.stem)
@@ -444,7 +448,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
 
 
 def _nouns(words: Sequence[Word], at: int) -> list[str]:
-    """Nouns that a number counts: those right after it ("3 red cars", "3 of Ana's cars")."""
+    """Return the nouns that a number counts: those after it ("3 red cars", "3 of Ana's cars")."""
     if at and words[at - 1].stem in words_of("position"):
         return [words[at - 1].stem]  # "page 200"
     after = list(words[at + 1 : at + 5])
@@ -463,7 +467,7 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
 
 
 def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
-    """Words right before a date, or before a number without a noun; they say what it is about.
+    """Return the words before a date, or a number without a noun, which name its subject.
 
     "One" without a noun stands for a person or thing ("one of them", "the red one").
     """
@@ -473,7 +477,7 @@ def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
-    """Pieces of the sentences, from one mark or conjunction to the next."""
+    """Return the pieces of the sentences, from one mark or conjunction to the next."""
     stems: list[str] = []
     is_plain = True
     for token in (*tokens, Token("mark", ".", ".")):
@@ -515,7 +519,7 @@ def _ceased(canonical: str) -> Iterator[Denial]:
 
 
 def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
-    """What a denial reaches before the end that it denies; None where it denies none.
+    """Return the reach of a denial before an end that it denies; None if it denies none.
 
     Nothing behind that is denied: "has never left Siemens" denies no Siemens.
     """
@@ -527,7 +531,7 @@ def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
-    """Denial after a marker such as "not": the text's words and the denied phrase."""
+    """Return the denial after a marker such as "not": the text's words and the denied phrase."""
     after = _without_owners(after)
     first = next((word for word in after[:4] if word.kind == "word"), None)
     marks = words_of("clause_mark", "supposition")
@@ -557,7 +561,7 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
 
 
 def _without_owners(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens without owners: what is said of "Anna's cakes" is said of the cakes."""
+    """Return tokens without owners: a statement about "Anna's cakes" is about the cakes."""
     return [
         token
         for at, token in enumerate(tokens)
@@ -566,7 +570,7 @@ def _without_owners(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _owner_before(tokens: Sequence[Token], at: int) -> str:
-    """Stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
+    """Return the stem of the owner before an apostrophe here, or "": "Anna's", "Siemens' own"."""
     if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
         return ""
     owner, after = tokens[at - 1], tokens[at + 1]
@@ -575,7 +579,7 @@ def _owner_before(tokens: Sequence[Token], at: int) -> str:
 
 
 def _bounds(reach: Sequence[Token]) -> Iterator[str]:
-    """Number, date or time after a word of comparison, and its unit."""
+    """Return a number, date or time after a word of comparison, and its unit."""
     for at, token in enumerate(reach[1:], start=1):
         if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in words_of("comparing"):
             yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
@@ -586,7 +590,7 @@ def _is_adverb(token: Token) -> bool:
 
 
 def _owned(words: Sequence[str], at: int) -> str:
-    """The last of relatives of whom each is the next one's: the son of "wife's sister's son"."""
+    """Return the last relative of a row of relatives: the son of "wife's sister's son"."""
     after = list(dropwhile(lambda word: word in words_of("quote") or word == "s", words[at + 1 :]))
     is_owner = len(after) < len(words) - at - 1
     if is_owner and after and after[0] in words_of("relative"):

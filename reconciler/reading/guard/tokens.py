@@ -1,12 +1,12 @@
 """Tokens: a text cut into words, numbers, dates, ids and marks, each with the value to compare.
 
 Two spellings of one value get the same value here ("3pm" and "15:00", "twenty-five" and 25). The
-meaning of several tokens together is read elsewhere: a token knows only itself and the number
+meaning of several tokens together is read elsewhere: a token depends only on itself and the number
 before it.
 
 The closed classes of words that the guard knows, as ``config/lexicon/guard.toml`` lists them.
 
-Only their lookup lives here; nothing here depends on a text.
+Only their lookup is here, and it depends on no text.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ from reconciler.reading.text_reading import read_text
 
 @cache
 def words_of(*names: str) -> frozenset[str]:
-    """The words of some closed classes; the file says what each is for."""
+    """Return the words of some closed classes; the file describes each class."""
     return lexicon("guard").word_set(*names)
 
 
 @cache
 def pattern_of(name: str) -> re.Pattern[str]:
-    """The cue of a list."""
+    """Return the cue of a list."""
     return cues_of("guard").pattern(name)
 
 
 @cache
 def meanings_of(name: str) -> dict[str, str]:
-    """What the words of a class stand for."""
+    """Return the meanings of the words of a class."""
     return lexicon("guard").by_word(name)
 
 
 @cache
 def numbers_of(name: str) -> dict[str, int]:
-    """The numbers that the words of a class stand for."""
+    """Return the numbers that the words of a class mean."""
     return {word: int(number) for word, number in meanings_of(name).items()}
 
 
 @cache
 def months() -> dict[str, int]:
-    """The months and their numbers."""
+    """Return the months and their numbers."""
     return {month: number for number, month in enumerate(lexicon("guard").words("month"), start=1)}
 
 
 @cache
 def function_words() -> frozenset[str]:
-    """All words without content."""
+    """Return all words without content."""
     classes = ("be", "auxiliary", "preposition", "negation", "article", "possessive")
     return words_of(*classes, "function_word")
 
 
 @cache
 def english_words() -> frozenset[str]:
-    """Those of the words without content that no other language has."""
+    """Return the words without content that no other language has."""
     return function_words() - words_of("shared_word")
 
 
 @cache
 def opposites() -> dict[str, tuple[int, int]]:
-    """By word of a pair of opposites, its closed class and its side."""
+    """Return by word of a pair of opposites its closed class and its side."""
     return {
         word: (number, side)
         for number, line in enumerate(lexicon("guard").words("opposite"))
@@ -96,7 +96,7 @@ _SAYS_NOTHING = frozenset("+|~=^`´¨©®™")
 """Symbols that at most replace or decorate a word."""
 
 _THOUSANDS_OR_PARTS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-"""A number that one reader takes for 1,500 and another for 1.5, so it equals neither."""
+"""A number that may be read as 1,500 or as 1.5, so it equals neither."""
 
 _DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 _AFTER_NO_ARTICLE = ("at", "for", "from", "is", "of", "on", "was", "with")
@@ -105,12 +105,12 @@ _AFTER_NO_ARTICLE = ("at", "for", "from", "is", "of", "on", "was", "with")
 _MONTHS, _YEAR_LENGTH = 12, 4
 
 _ROMAN = frozenset("IVX")
-"""Digits of the Roman numbers that tell one thing from another; the larger ones look like words."""
+"""Digits of the Roman numbers that number things; the larger ones look like words."""
 
 
 @cache
 def _combining() -> str:
-    """Marks that belong to the letter before them, as the inside of a set."""
+    """Return marks that belong to the letter before them, as the inside of a set."""
     marks = (
         chr(code)
         for start, end in ((0x300, 0xFE00), (0xFE20, 0xFE30))
@@ -160,7 +160,7 @@ def _token() -> re.Pattern[str]:
 
 @cache
 def _closed() -> dict[str, tuple[str, str]]:
-    """Words for which a table has a kind and a value.
+    """Return the words with a kind and a value in a table.
 
     "One" has a kind of its own, as it is a pronoun more often than a number.
     """
@@ -181,7 +181,7 @@ def _closed() -> dict[str, tuple[str, str]]:
 
 
 class Token(NamedTuple):
-    """A piece of a text; ``value`` is what is compared: a stem, a number's digits, "15:00"."""
+    """A piece of a text; ``value`` is the compared value: a stem, a number's digits, "15:00"."""
 
     kind: str
     value: str
@@ -189,7 +189,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Pieces of a text in order, at most ``TOKENS_MAX``; white space is none."""
+    """Return the pieces of a text in order, at most ``TOKENS_MAX``, without white space."""
     text = without_scheme(text)
     read: list[Token] = []
     stops = read_text(text).stops
@@ -220,12 +220,12 @@ def _named_by_its_date(read: list[Token], text: str, span: tuple[int, int]) -> N
 
 
 def kind_of(word: str) -> str:
-    """Kind of a lower-case word by itself; "word" for most."""
+    """Return the kind of a lower-case word by itself; "word" for most."""
     return _closed().get(word, ("word", ""))[0]
 
 
 def stem_of(word: str) -> str:
-    """Word without its inflection, roughly: smokes, smoked and smoking are one."""
+    """Return a word without its inflection, roughly: smokes, smoked and smoking are one."""
     for ending in ("ings", "ing", "ies", "ied", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)
@@ -252,7 +252,7 @@ def _labelled(read: list[Token], token: Token) -> Token:
 
 
 def _numbered(read: list[Token], token: Token) -> Token:
-    """Number as the tokens before it make it: below zero, or a version such as 3.10."""
+    """Return a number as earlier tokens change it: below zero, or a version such as 3.10."""
     if _is_numbered(read):
         token = token._replace(kind="number")
     is_named = len(read) > 1 and read[-1].kind == "word" and read[-1].text[0].isupper()
@@ -319,7 +319,7 @@ def _read_day(text: str) -> Token:
 
 
 def _read_numbered_day(text: str) -> Token:
-    """Day of a date in figures, as words have it; 03/04 may be two days, so it is neither."""
+    """Read the day of a date in figures; 03/04 may be two days, so it is neither."""
     first, second = map(int, re.findall(r"\d+", text))
     is_day_first = "." in text or first > _MONTHS
     day, month = (first, second) if is_day_first else (second, first)

@@ -1,4 +1,4 @@
-"""Secrets that a name gives away: what a name says of its value, and ``"password": "…"`` in a text.
+"""Secrets that a name shows: the kind of a name's value, and ``"password": "…"`` in a text.
 
 One table of names, whether they stand in a slot's attribute, in JSON, in an environment file or in
 a sentence, and in however many layers of quotes. A text is searched, never parsed: what is nested
@@ -21,20 +21,23 @@ _HINTS = """
     door gate lock safe vault strongbox alarm entrance lift elevator building flat apartment house
     garage cellar shed lobby intercom barrier cabinet office storage parking box wifi wi-fi wlan
 """
-"""A text that holds none of them names no secret and no lock; most hold none."""
+"""The hints of secrets and locks: a text without them names neither; most texts have none."""
 
 _ENTERING = (" in with", " in by", " in using")
 
 
 def kind_of_name(name: str | None) -> SensitiveKind | None:
-    """What is asked for under a name: ``passport_number``, ``dbPassword``; no ``phone_model``."""
+    """Return the kind asked for under a name: ``passport_number``, ``dbPassword``.
+
+    ``phone_model`` asks for none.
+    """
     from reconciler.reading.named_secrets import grammar
 
     return grammar.kind_of_name(name)
 
 
 def find_named_secrets(text: str) -> list[SensitiveSpan]:
-    """Values that their names call secret; they may overlap, and are in no order."""
+    """Find values that their names call secret; they may overlap, and are in no order."""
     if not any(map(text.casefold().__contains__, (*_HINTS.split(), *_ENTERING))):
         return []
     from reconciler.reading.named_secrets.grammar import named, said
@@ -43,9 +46,9 @@ def find_named_secrets(text: str) -> list[SensitiveSpan]:
 
 
 def without_secrets(text: str) -> str:
-    """Text with a kind in the place of each secret and each number of an account.
+    """Put a kind in the place of each secret and each account number of a text.
 
-    For what is no record, as an error: a secret counts that its name or its shape gives away.
+    For texts such as errors: a secret counts if its name or its shape shows it.
     """
     from reconciler.reading.named_secrets.folding import FoldedText
     from reconciler.reading.named_secrets.shapes import find_account_numbers, find_tokens

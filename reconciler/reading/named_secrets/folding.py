@@ -1,4 +1,4 @@
-r"""A text as a person reads it: in plain digits, dashes and spaces, with nothing that is not seen.
+r"""A text as a person reads it: in plain digits, dashes and spaces, nothing invisible.
 
 A look-alike digit, an invisible character or an escape such as ``\u0077`` hides a secret from a
 pattern, not from a reader; so a text is folded before a search, and each find is mapped back to its
@@ -32,7 +32,7 @@ class FoldedText:
 
     @classmethod
     def of(cls, text: str) -> FoldedText:
-        """Folded form; plain ASCII is returned as it is."""
+        """Fold a text; plain ASCII is returned as it is."""
         if text.isascii() and "\\u00" not in text:
             return cls(text, None)
         pieces = [(_fold(match[0]), match.span()) for match in _CHARACTER.finditer(text)]
@@ -40,7 +40,7 @@ class FoldedText:
         return cls("".join(piece for piece, _ in pieces), places)
 
     def unfold(self, span: SensitiveSpan) -> SensitiveSpan:
-        """Span of the original text that a span of the folded one stands for."""
+        """Return the span of the original text for a span of the folded one."""
         if self.places is None:
             return span
         start, end = self.places[span.start][0], self.places[span.end - 1][1]
@@ -49,7 +49,7 @@ class FoldedText:
 
 @cache
 def _fold(character: str) -> str:
-    """Character as a reader sees it; the cache is bounded by the number of characters."""
+    """Return a character as a reader sees it; the number of characters bounds the cache."""
     if character.isascii():
         return character if len(character) == 1 else chr(int(character[2:], 16))
     category = unicodedata.category(character)
@@ -61,7 +61,7 @@ def _fold(character: str) -> str:
 
 
 def _compatible(character: str, category: str) -> str:
-    """Plain form of a wide, small or raised character; letters keep their accents.
+    """Return the plain form of a wide, small or raised character; letters keep accents.
 
     A lone accent stays too: it would become a space, and split a word.
     """

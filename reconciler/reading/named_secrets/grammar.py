@@ -44,7 +44,7 @@ _POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 
 
 def is_made_up(value: str) -> bool:
-    """True if its first word is none of a language: it mixes letters with digits, signs or cases.
+    """True if its first word is in no language: it mixes letters with digits, signs or cases.
 
     One capital after a small letter is a brand's name: iPhone.
     """
@@ -94,7 +94,7 @@ class _Need(Enum):
     """What a value must look like before its name makes it a secret."""
 
     WORD = auto()
-    """Anything that is no remark about the secret: ``password`` announces nothing else."""
+    """Any value that is not a remark about the secret: ``password`` announces nothing else."""
     STRONG = auto()
     """No plain word: the value of ``token`` may be one of a sentence's."""
     DIGITS = auto()
@@ -157,7 +157,7 @@ _NUMBERED = re.compile(r"(?<=[a-z])_?\d{1,2}$")
 
 
 def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
-    """How a name ends that is one of these, the longest first, or is numbered like one."""
+    """Return the ending of a name among these, the longest first, also with a number."""
     longest_first = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     return re.compile(rf"{before}({longest_first})(?:_(?:number|no|num|nr|id|value)s?)?$")
 
@@ -166,7 +166,7 @@ _KIND_ENDING = _ending_of(_KIND_OF_NAME, before="(?:^|(?<!form_of)_)")  # how to
 _TEXT_ENDING = _ending_of(_NEED_IN_TEXT, before="(?:^|_)")
 _GLUED = "password passwd pwd passwort kennwort passphrase apikey secret token"
 _GLUED_ENDING = _ending_of(_GLUED.split(), before="")
-"""How a name ends that is written in one word, such as PGPASSWORD."""
+"""The endings of names in one word, such as PGPASSWORD."""
 
 
 def kind_of_name(name: str | None) -> SensitiveKind | None:
@@ -215,10 +215,10 @@ _ENTRY = re.compile(
     r"(?:^|[\n,;/|(])[ -]{0,4}$|\b(?i:user|username|login|account)\b\W{1,3}+\S{1,30}+[ ]$"
 )
 _KEY_WORDS_MAX = 3
-"""A name has so many words at most, so only the last ones before a hint can begin it."""
+"""The most words of a name; so only the last words before a hint can begin it."""
 
 _REACH = 64
-"""So far before the hint that it holds a name may begin."""
+"""The most characters from the beginning of a name to its hint."""
 _QUOTED = re.compile(
     r"(?P<quote>\\{0,8}[\"'`]|%22|&quot;|&#34;)(?P<value>[^\n]{1,2000}?)(?<!\\)(?P=quote)"
     r"|[\u201c\u201e\u00ab](?P<smart>[^\u201c\u201d\u00bb\n]{1,500})[\u201c\u201d\u00bb]"
@@ -239,7 +239,7 @@ _PART = re.compile(
     rf"{_QUOTE}?+\s{{0,8}}+[:=]\s{{0,8}}+"
 )
 _REACH_WITHIN = 400
-"""So far into an object or a list its value is looked for."""
+"""The most characters of an object or a list in which its value is searched."""
 TRAILING = ".,;:?)]}*|\\\"'`\u2018\u2019\u201c\u201d\u00bb"
 _WRAPPED = re.compile(r"[&<\"]|%26|\\[\"']")
 
@@ -260,7 +260,7 @@ _REMARK = """
     confirmation confirm example please enter type create use how why when where which
 """
 _IS_REMARK = re.compile(rf"(?i)(?:(?:{'|'.join(_REMARK.split())})\b|[*x\u2022.\-_?\s,;:!])++")
-"""What says something of a secret, and is none."""
+"""Remarks about a secret, which are no secret."""
 
 _HAS_REMARK = re.compile(
     r"(?i)\b(?:must|should|required|invalid|incorrect|wrong|missing|mismatch|expired|characters"
@@ -274,7 +274,7 @@ _IS_CODE = re.compile(
 )
 _ADDRESS = re.compile(ADDRESS)
 _HAS_SLASH = re.compile(r"\S*\w/\w")
-"""What a secret's name announces is neither a date nor a path."""
+"""Dates and paths, which are no secret after a secret's name."""
 _DIGITS = re.compile(r"\d(?:[ -]?\d){2,9}")
 _LISTED_DIGITS = re.compile(
     rf"{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+(?:\s?,\s{{0,4}}+{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+)*+"
@@ -291,7 +291,7 @@ class _NameMatch:
     """A name, as it is asked for and as it stands there, with what follows it.
 
     Attributes:
-        start: where its value begins.
+        start: the place where its value begins.
         notation: how it is parted from the value.
         is_machines: whether a program wrote it, so that a plain word is a value and no remark.
     """
@@ -308,7 +308,7 @@ class _NameMatch:
 
 
 def named(text: str) -> Iterator[SensitiveSpan]:
-    """Secrets that a name and what parts it from a value announce, in order."""
+    """Find secrets that a name and a separator before a value announce, in order."""
     done = 0
     for match in _matches(text):
         if match.start() < done:
@@ -320,7 +320,7 @@ def named(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    """Names with what parts them from a value, where a name may be one of a secret; in order."""
+    """Find names with their separators, if the name may be one of a secret; in order."""
     tried = 0
     for hint in _HINT.finditer(text):
         begin = max(tried, hint.start() - _REACH)
@@ -355,7 +355,7 @@ def _before(match: re.Match[str]) -> str | None:
 
 
 def _notation(match: re.Match[str]) -> str | None:
-    """How a name is parted from a value; None for a ``>`` outside of an element."""
+    """Return the separator of a name and a value; None for a ``>`` outside of an element."""
     written, before = match.lastgroup, _before(match)
     if written == "element" and before != "tag" and not match["element"].startswith("</"):
         return None
@@ -371,7 +371,7 @@ def _is_machines(match: re.Match[str], notation: str) -> bool:
 
 
 def _is_login(match: re.Match[str]) -> bool:
-    """True if a person's "pass" is a password: in a longer name, or where an entry begins."""
+    """True if a person's "pass" is a password: in a longer name, or at an entry's beginning."""
     if "_" in match["key"]:
         return True
     begins = _ENTRY.search(match.string, max(0, match.start() - 48), match.start())
@@ -379,7 +379,7 @@ def _is_login(match: re.Match[str]) -> bool:
 
 
 def _values(text: str, name_match: _NameMatch) -> Iterator[SensitiveSpan]:
-    """What the name stands for: the value itself, or those in the object or list that follows."""
+    """Return the name's values: the value itself, or those in the object or list after it."""
     if span := _value(text, name_match):
         yield span
     for start in _within(text, name_match.start):
@@ -388,7 +388,7 @@ def _values(text: str, name_match: _NameMatch) -> Iterator[SensitiveSpan]:
 
 
 def _within(text: str, start: int) -> Iterator[int]:
-    """Where, in an object or a list, the values of keys such as "value" begin."""
+    """Find the beginnings of the values of keys such as "value" in an object or a list."""
     depth = 0
     for part in _PART.finditer(text, start, start + _REACH_WITHIN):
         if part["carrier"] and depth:
@@ -412,7 +412,7 @@ def _value(text: str, name_match: _NameMatch) -> SensitiveSpan | None:
 
 
 def _bare(text: str, name_match: _NameMatch) -> tuple[int, int]:
-    """Where a value stands that is in no quotes; an object or a call is none."""
+    """Find a value without quotes; an object or a call does not count."""
     start = name_match.start
     if opening := OPENING.match(text, start):
         if opening[0].endswith(("{", "(")):
@@ -452,7 +452,7 @@ def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
 
 
 def _is_said_of_it(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
-    """True if it is a remark about the secret, or code, and not the secret itself."""
+    """True if a text is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
     if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
         return True
@@ -486,7 +486,7 @@ def _is_strong(value: str, name_match: _NameMatch) -> bool:
 
 
 def looks_made_up(value: str) -> bool:
-    """True if it is no word of a language, a date or a path, where a name announces a secret."""
+    """True if a text after a secret's name is no word of a language, date or path."""
     return is_made_up(value) or _HAS_SLASH.match(value) is not None
 
 
@@ -494,7 +494,7 @@ _NO_COMPOUND = r"""(?![ -](?:managers?|vaults?|apps?|applications?|tools?|softwa
     |reviews?|audits?|regulations?|polic(?:y|ies)|rules?|requirements?|pads?|readers?|lists?|fields?|forms?|pages?
     |prompts?|hygiene|training|protection|strength|length|supplier|vendor|provider|requests?
     |(?:reset|change|update)s?(?![ ](?:to|code)\b)|of[ ](?:conduct|practice|ethics))\b)"""
-"""Stands after a secret's name: a password manager is no password."""
+"""Words after a secret's name that make it another thing: a password manager is no password."""
 
 _LOGIN = rf"(?:pass[ -]?(?:word|phrase|code)|passwd|pwd|kennwort|passwort)\b{_NO_COMPOUND}"
 _KEY = rf"""(?:(?:api|access|secret|private|signing|encryption|master)[ _-]?key
@@ -519,7 +519,7 @@ _BECOMES = r"""(?:(?:[ ](?:is|was|are|now|still|changed|set|reset|to|will|be|bec
 _NUMBER = r"""[ ]{0,3}["'\u201c\u2018#*]{0,2}(?P<value>\d(?:[ -]?\d){2,7})(?![\d%]|[-.,/:]\d
     |[ ]?(?:[mck]?m|inches|kg|euros?|eur|people|pieces|times|o'clock|[ap]m)\b)"""
 _FOUR = r"(?=\W{0,4}\d(?:[ -]?\d){3})"
-"""As many digits at least, where little else says what they are."""
+"""The least number of digits, if little else shows their meaning."""
 
 _PLAIN_QUOTE = r"\\{0,4}[\"']"
 _IN_SENTENCE = r"[^.!?\n]{0,60}?"
@@ -529,13 +529,13 @@ _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 
 
 def _compiled(table: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns of a table, each behind its example."""
+    """Compile the patterns of a table, each after its example."""
     flags = re.IGNORECASE | re.VERBOSE
     return tuple(re.compile(pattern, flags) for pattern in table.split("\n\n"))
 
 
 _HAS_DIGITS = re.compile(rf"(?i)\d[ -]?\d[ -]?\d|\b{_DIGIT}[ ,-]+{_DIGIT}\b")
-"""So many digits, or digits in words, has every code that opens something."""
+"""The number of digits, or digits in words, of a code that opens something."""
 
 _SAID = _compiled(
     rf"""
@@ -599,7 +599,7 @@ _OTHER_CODE = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What makes a code another thing than a key; it stands before the word."""
+"""Words before a code that make it another thing than a key."""
 
 _SAID_TO_BE = _compiled(
     rf"""
@@ -631,7 +631,7 @@ _NO_WORD_FOR_IT = re.compile(
 
 
 def said(text: str) -> Iterator[SensitiveSpan]:
-    """Secrets that a sentence tells; they may overlap."""
+    """Find secrets that a sentence tells; they may overlap."""
     for pattern in _SAID if _HAS_DIGITS.search(text) else ():
         for match in pattern.finditer(text):
             start, is_code = match.start(), match[0][:2].casefold() in ("co", "di")
@@ -646,7 +646,7 @@ def said(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _is_said_to_be(value: str, told: Mapping[str, str | None]) -> bool:
-    """True if "… is my password" gives it away; "That is the password" does not."""
+    """True if "… is my password" reveals it; "That is the password" does not."""
     if _IS_REMARK.fullmatch(value) or _NO_WORD_FOR_IT.fullmatch(value):
         return False
     if looks_made_up(value) and not re.fullmatch(ADDRESS, value):

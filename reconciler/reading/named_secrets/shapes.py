@@ -1,7 +1,7 @@
 """Secrets and numbers of accounts that are known by their shape alone.
 
-What the finder of secrets looks for beside vendors' tokens, and what no error may repeat:
-an error is made where no finder is at hand, and is printed, logged and kept on jobs. Pure.
+The finder of secrets searches for these besides vendors' tokens, and an error must not repeat them:
+it is made without a finder, and is printed, logged and kept on jobs. Pure.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CARD = re.compile(
 
 
 def find_tokens(text: str) -> Iterator[SensitiveSpan]:
-    """Keys, tokens and logins in addresses; they may overlap."""
+    """Find keys, tokens and logins in addresses; they may overlap."""
     if not any(map(text.casefold().__contains__, NEEDED.split())):
         return
     for pattern in _compiled():
@@ -66,7 +66,7 @@ def find_tokens(text: str) -> Iterator[SensitiveSpan]:
 
 
 def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
-    """Numbers of cards and of bank accounts with right check digits."""
+    """Find numbers of cards and of bank accounts with right check digits."""
     if not _DIGIT.search(text):
         return
     for match in _IBAN.finditer(text):
@@ -83,7 +83,7 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
 
 
 def _end_of_iban(text: str) -> int:
-    """Where the account's number with right check digits ends, at a word's end; 0 for none."""
+    """Find the end of an account's number with right check digits, at a word's end; else 0."""
     ends = [len(text), *(at for at, each in reversed([*enumerate(text)]) if each == " ")]
     for end in ends:
         plain = text[:end].replace(" ", "")

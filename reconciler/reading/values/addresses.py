@@ -14,7 +14,7 @@ _MAILBOX = re.compile(r"([^\s<>@\"'(),;:\[\]]+)@([^\s<>@\"'(),;:\[\]]+)")
 
 
 def email(said: str) -> str:
-    """The one mailbox in it, case folded, its domain as the network spells it."""
+    """Return the one mailbox in it, case folded, its domain as the network spells it."""
     mailboxes = _MAILBOX.findall(plain(said))
     if len(mailboxes) != 1:
         return text(said)
@@ -34,12 +34,12 @@ def _domain(domain: str) -> str:
 
 
 def iban(said: str) -> str:
-    """Without the word in front of it."""
+    """Return the account number without the word before it."""
     return re.sub(r"^iban\W*", "", plain(said).casefold())
 
 
 def url(said: str) -> str:
-    """Without scheme, ``www.`` and closing slash, its domain as the network spells it."""
+    """Return the address without scheme, ``www.`` and closing slash."""
     folded = plain(said).casefold()
     host, slash, path = re.sub(r"^(?:https?://)?(?:www\.(?=\w))?|/+$", "", folded).partition("/")
     return f"{_domain(host)}{slash}{path}" or text(said)
@@ -61,7 +61,7 @@ _OLD_MEXICAN = re.compile(r"(?<=^\+52)1(?=\d{10}$)")
 
 
 def phone(said: str) -> str:
-    """E.164 where the number names its country, else its digits.
+    """Return E.164 if the number names its country, else its digits.
 
     A national number without a named country equals no international one.
     """
@@ -75,7 +75,7 @@ def phone(said: str) -> str:
 
 
 def _e164(number: str) -> str:
-    """One form for each number; what phonenumbers 9.0 keeps apart is made alike before."""
+    """Return one form for each number; phonenumbers 9.0 distinguishes some equal ones."""
     import phonenumbers
 
     number = _TRUNK.sub("0" if _KEEP_THE_ZERO.match(number) else " ", number)

@@ -64,7 +64,7 @@ class _Amount:
 
 
 def number(said: str) -> str:
-    """Digits alone, also of "1.2k" and "about 1,200 employees"; text where more is said."""
+    """Return digits alone, also of "1.2k" and "about 1,200 employees"; text if it says more."""
     amount = _amount(said)
     if amount is None or amount.before or amount.period or not _NOUNS.match(amount.after):
         return text(said)
@@ -72,7 +72,7 @@ def number(said: str) -> str:
 
 
 def percent(said: str) -> str:
-    """Number with its sign, ``15%``; a bare number is one of percent."""
+    """Return a number with its sign, ``15%``; a bare number is a number of percent."""
     amount = _amount(said)
     if amount is None or amount.before or amount.period:
         return text(said)
@@ -82,7 +82,7 @@ def percent(said: str) -> str:
 
 
 def money(said: str) -> str:
-    """Amount, currency where one was named, and per what: ``40000 EUR/month``.
+    """Return amount, currency if one was named, and per what: ``40000 EUR/month``.
 
     An amount without a currency has a key without one: it equals the same bare amount and no amount
     in a currency, since the currency is unknown. ``$`` alone is the US dollar, as in CLDR.
@@ -114,7 +114,7 @@ _DOZEN = {"a dozen": 12, "a single": 1}
 
 
 def _in_digits(folded: str) -> str:
-    """Text with the number word that it begins with as digits: "twenty-five" is "25"."""
+    """Return the text with its first number word as digits: "twenty-five" is "25"."""
     match = _numeral().match(folded)
     if match is None:
         return folded
@@ -163,7 +163,7 @@ def _decimal(written: str, power: int) -> str | None:
 
 
 def currency(said: str) -> str:
-    """Its ISO 4217 code, from that, its symbol or what people call it: € and euros are ``EUR``."""
+    """Return its ISO 4217 code, from code, symbol or usual name: € and euros are ``EUR``."""
     return _currency_code(plain(said).casefold()) or text(said)
 
 

@@ -26,19 +26,19 @@ _KEY = re.compile(r"(\d{4}(?:-\d{2})?|--\d{2}-\d{2})(T\d{2}:\S+)?")
 
 
 def date(said: str) -> str:
-    """Date as far as it was said: ``2027-03-01``, ``2027-03``, ``2027`` or ``--03-01``."""
+    """Return a date as far as it was said: ``2027-03-01``, ``2027-03``, ``2027``, ``--03-01``."""
     when = _when(said)
     return when[0] if when else text(said)
 
 
 def date_time(said: str) -> str:
-    """A date, with its time where one was said: ``2027-03-01T15:00``."""
+    """Return a date, with its time if one was said: ``2027-03-01T15:00``."""
     when = _when(said)
     return "".join(when) if when else text(said)
 
 
 def _when(said: str) -> tuple[str, str] | None:
-    """Date and time as far as they were said; None for what is no date or could be two."""
+    """Return date and time as far as they were said; None for no date or an unclear one."""
     bare = re.sub(r"^(?:on )?(?:the )?", "", plain(said))
     if key := _KEY.fullmatch(bare):
         return key[1], key[2] or ""
@@ -78,7 +78,7 @@ def _parsed(said: str, default: datetime) -> datetime | None:
 
 
 def _named_zone(name: str | None, offset_seconds: int | None) -> tzinfo | None:
-    """Zone as it was said; never the machine's own of that name."""
+    """Return the zone as it was said; never the machine's own of that name."""
     if offset_seconds:
         return timezone(timedelta(seconds=offset_seconds))
     if name is None and offset_seconds is None:
@@ -120,7 +120,7 @@ _OFFSET = re.compile(r"(?:utc|gmt)? ?(?P<sign>[+\-−])(?P<hours>\d{1,2}):?(?P<m
 
 
 def time_zone(said: str) -> str:
-    """``utc+02:00`` for any spelling of an offset, else the zone's name folded."""
+    """Return ``utc+02:00`` for any spelling of an offset, else the zone's name folded."""
     folded = plain(said).casefold()
     if folded in {"utc", "gmt", "z", "zulu"}:
         return "utc+00:00"

@@ -1,4 +1,4 @@
-"""Ends and starts: from when and until when a note says that it is true. Pure.
+"""Ends and starts: the times between which a note says that it is true. Pure.
 
 "Valid until 30 November", "from 1 to 5 December", "moves next month". Only a note of one clause
 with one date, or one range, is read. In doubt it has no end: a fact that ends too early is lost,
@@ -42,7 +42,7 @@ _GERMAN_STOP = r"(?<=\.\d)\.|(?<=\.\d\d)\."
 
 @frozen
 class NamedDay:
-    """Days that a text names, as far as it says them.
+    """The days that a text names, as far as it says them.
 
     Attributes:
         stop: where the name ends in the text.
@@ -70,7 +70,7 @@ class NamedDay:
         return self if self.has_year else self._in(day.year + (self._in(day.year).last < day))
 
     def no_later_than(self, day: date) -> NamedDay:
-        """The same days; without a year of their own, in the last year in which they had begun."""
+        """Return the same days; without a year, in the last year in which they had begun."""
         return self if self.has_year else self._in(day.year - (self._in(day.year).first > day))
 
     def _in(self, year: int) -> NamedDay:
@@ -81,7 +81,7 @@ class NamedDay:
 
 
 def named_at(text: str, start: int, today: date, *, is_english: bool = True) -> NamedDay | None:
-    """Days that are named at this place of a text; None for none.
+    """Return the days that are named at this place of a text; None for none.
 
     Args:
         text: in small letters.
@@ -104,7 +104,7 @@ def may_name_days(text: str) -> bool:
 
 
 def days_in(text: str, today: date) -> Iterator[NamedDay]:
-    """All days that a text names."""
+    """Return all days that a text names."""
     for word in re.finditer(r"(?<![\w.-])\w", text):
         if day := named_at(text, word.start(), today):
             yield day
@@ -182,7 +182,7 @@ def _any(names: Iterable[str]) -> str:
 
 
 def _last_of(first: date) -> date:
-    """Last day of the first one's month."""
+    """Return the last day of the first day's month."""
     return first.replace(day=monthrange(first.year, first.month)[1])
 
 
@@ -248,7 +248,7 @@ _DASH = re.compile(" ?- ?")
 
 @frozen
 class SaidTimes:
-    """When a note says that it is true.
+    """The times between which a note says that it is true.
 
     Attributes:
         begins_at: the midnight that begins its first day (UTC); None for a day that has come,
@@ -271,12 +271,12 @@ class _Found:
 
 
 def said_times(text: str, said_at: datetime) -> SaidTimes:
-    """From when and until when a note says that it is true, as far as that is plain.
+    """Read from when and until when a note says that it is true, if that is plain.
 
     A date without a year is the next one after the note was said.
 
     Args:
-        text: of the note.
+        text: the note's text.
         said_at: when it was said, time-zone aware; a day begins and ends in its zone.
     """
     told = _told(text, said_at)

@@ -24,7 +24,7 @@ vi tiếng việt, zh 中文
 
 
 def language(said: str) -> str:
-    """Its code, from that, its English name or its own: German, Deutsch and de-DE are ``de``."""
+    """Return its code, from code, English name or own name: German and Deutsch are ``de``."""
     key = text(said)
     return _languages().get(key.replace(" ", "_")) or _languages().get(key) or key
 
@@ -51,7 +51,7 @@ def _languages() -> Mapping[str, str]:
 
 
 def country(said: str) -> str:
-    """Its two-letter code, from that, the three-letter one or the English name."""
+    """Return its two-letter code, from that, the three-letter one or the English name."""
     key = re.sub(r"^(?:the )+(?=.)", "", text(said))
     return _countries().get(key, key)
 

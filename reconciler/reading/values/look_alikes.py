@@ -19,7 +19,7 @@ _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5")
 
 
 def as_seen(words: str) -> str:
-    """Words with each letter that looks like a Latin one as that, and nothing unseen.
+    """Replace each letter that looks like a Latin one; remove what is invisible.
 
     A mark goes if it makes no letter of its own with a Latin one before it: no one spells so, and a
     line under a letter hides nothing from a reader. ASCII is what it looks like.

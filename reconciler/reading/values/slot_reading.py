@@ -68,21 +68,21 @@ class ReadSlot:
 
 @in_order
 class _Words:
-    """The words of a sentence, as they are said and as they are compared."""
+    """The words of a sentence, as said and as compared."""
 
     said: tuple[str, ...]
     folded: tuple[str, ...]
 
     def at(self, place: int) -> str:
-        """Word at the place, as it is compared; empty where there is none."""
+        """Return the word at the place, as it is compared; empty if there is none."""
         return self.folded[place] if 0 <= place < len(self.folded) else ""
 
     def has(self, phrase: tuple[str, ...], at: int) -> bool:
-        """True if the phrase stands there."""
+        """True if the phrase is at that place."""
         return at >= 0 and self.folded[at : at + len(phrase)] == phrase
 
     def part(self, start: int, end: int) -> _Words:
-        """Those from start to end."""
+        """Return the words from start to end."""
         return _Words(self.said[start:end], self.folded[start:end])
 
     def without(self, start: int, end: int) -> _Words:
@@ -337,7 +337,7 @@ class SlotReader:
         return frozenset(max((*each.before, *each.behind), key=len) for each in shapes)
 
     def read(self, text: str, names: Collection[str] = ()) -> ReadSlot | None:
-        """Slot that the text gives away; None where it gives none, or says anything beside.
+        """Read the slot of a text; None if it gives none, or says anything else.
 
         Args:
             text: a note, or one message, of any length.
@@ -365,7 +365,7 @@ class SlotReader:
         return None
 
     def _sentence(self, text: str) -> _Words | None:
-        """Words of a text that is one sentence, and short; else None."""
+        """Return the words of a text that is one short sentence; else None."""
         if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
             return None
         reading = read_text(text)

@@ -22,7 +22,7 @@ _WITHIN_NUMBERS = re.compile(r"((?<=\d)[.,:/-](?=\d)|(?<!\w)-(?=\d))")
 
 
 def plain(said: str) -> str:
-    """``canonical_text`` without invisible characters, of which ASCII has none."""
+    """Return ``canonical_text`` without invisible characters, of which ASCII has none."""
     if said.isascii():
         return canonical_text(said)
     return canonical_text(
@@ -50,7 +50,7 @@ def _without_punctuation(part: str) -> str:
 
 
 def organisation(said: str) -> str:
-    """Without its legal form: "ACME Corp." and "Acme, Inc." are ``acme``."""
+    """Return a name without its legal form: "ACME Corp." and "Acme, Inc." are ``acme``."""
     name = said
     while (shorter := _without_legal_form(name)) != name:
         name = shorter
@@ -84,7 +84,7 @@ forms."""
 
 
 def person(said: str) -> str:
-    """Without titles and degrees, the given name first: "Doe, Dr. Jane, PhD" is ``jane doe``.
+    """Return a name without titles, the given name first: "Doe, Dr. Jane" is ``jane doe``.
 
     A title stays where one name is left: Mr Smith and Mrs Smith are two people.
     """
@@ -113,13 +113,13 @@ _IDENTIFIER_WORDS = re.compile(
 
 
 def identifier(said: str) -> str:
-    """An identifier's plain form: "Invoice #INV 1042" and "inv-1042" are ``inv-1042``."""
+    """Return an identifier's plain form: "Invoice #INV 1042" is ``inv-1042``."""
     joined = re.sub(r"[\W_]+", "-", plain(said).casefold()).strip("-")
     return _IDENTIFIER_WORDS.sub("", joined) or text(said)
 
 
 def boolean(said: str) -> str:
-    """``yes`` or ``no``, also where machines write these two in another form."""
+    """Return ``yes`` or ``no``, also if machines write these two in another form."""
     key = text(said)
     if key in {"yes", "y", "true", "1", "on"}:
         return "yes"
@@ -127,6 +127,6 @@ def boolean(said: str) -> str:
 
 
 def channel(said: str) -> str:
-    """Without what leads up to it: "by email" and "email only" are ``email``."""
+    """Return a channel without lead-in: "by email" and "email only" are ``email``."""
     bare = re.sub(r"^(?:(?:by|via|over|through|using|on|per|the)\s)+(?=\S)", "", text(said))
     return re.sub(r"(?<=\S) (?:only|please)$", "", bare)
