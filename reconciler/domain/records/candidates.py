@@ -169,7 +169,7 @@ class Candidate:
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 
     def as_typed(self) -> Candidate:
-        """The same candidate, checked against the length limits of texts before cleaning.
+        """Return the same candidate, checked against the length limits of texts before cleaning.
 
         Raises:
             InvalidNoteError: the note or an episode is longer.
@@ -194,12 +194,12 @@ class Candidate:
 
     @property
     def related_by(self) -> DecidedBy:
-        """Who related the candidate to known facts: the agent or an extractor."""
+        """Return who related the candidate to known facts: the agent or an extractor."""
         return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
 
     @property
     def claim(self) -> str:
-        """Proposed fact in a sentence."""
+        """Return the proposed fact in a sentence."""
         return self.note.text
 
     @property
@@ -209,7 +209,7 @@ class Candidate:
 
     @property
     def sessions(self) -> frozenset[str]:
-        """Distinct sessions of those episodes."""
+        """Return the distinct sessions of those episodes."""
         return frozenset(evidence.session_id for evidence in self.evidence)
 
 

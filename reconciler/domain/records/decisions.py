@@ -383,37 +383,37 @@ class Decision:
 
     @property
     def action(self) -> Action:
-        """Action that was taken."""
+        """Return the action that was taken."""
         return self.verdict.action
 
     @property
     def decided_by(self) -> DecidedBy:
-        """Rule that decided."""
+        """Return the rule that decided."""
         return self.verdict.decided_by
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """Return the reason, in a sentence."""
         return self.verdict.reason
 
     @property
     def superseded_ids(self) -> tuple[str, ...]:
-        """Facts that were ended."""
+        """Return the facts that were ended."""
         return self.verdict.ended
 
     @property
     def conflicting_ids(self) -> tuple[str, ...]:
-        """Live facts that it may contradict and that were kept beside it."""
+        """Return live facts that it may contradict and that were kept beside it."""
         return self.verdict.conflicts
 
     @property
     def changes(self) -> Undo:
-        """Its changes to facts that did not end; may be empty."""
+        """Return its changes to facts that did not end; may be empty."""
         return self.undo or _NO_CHANGE
 
     @property
     def text(self) -> str:
-        """Note, word for word."""
+        """Return the note, word for word."""
         return self.note.text
 
     @property
@@ -429,7 +429,7 @@ class Decision:
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:
-        """Facts that end on the day on which the decision's own fact begins."""
+        """Return facts that end on the day on which the decision's own fact begins."""
         return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
     @property
@@ -440,27 +440,27 @@ class Decision:
 
     @property
     def scope(self) -> Scope:
-        """Contact that it is about."""
+        """Return the scope of the contact."""
         return self.note.scope
 
     @property
     def judged(self) -> Assessment:
-        """How the gate disposed of it; admitted if no note came to the gate."""
+        """Return the gate's assessment; admitted if no note came to the gate."""
         return self.gate or UNJUDGED
 
     @property
     def disposal(self) -> Disposal:
-        """Gate's disposal."""
+        """Return the gate's disposal."""
         return self.judged.disposal
 
     @property
     def question(self) -> str | None:
-        """The question to ask, and whom, if it waits for an answer."""
+        """Return the question and the person to ask, if it waits for an answer."""
         return self.judged.question if self.action is Action.HOLD else None
 
     @property
     def answer(self) -> str:
-        """Outcome in words, for the agent that proposed it, with what to say.
+        """Return the outcome in words, for the agent that proposed it, with what to say.
 
         A text that reads as a directive to the agent is never repeated to it.
         """

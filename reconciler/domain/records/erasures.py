@@ -251,7 +251,7 @@ class ExportReport:
 
     @property
     def contacts(self) -> int:
-        """Number of contacts."""
+        """Return the number of contacts."""
         return self.nodes["Contact"]
 
     def add(self, other: ExportReport) -> None:

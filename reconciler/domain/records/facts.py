@@ -618,7 +618,7 @@ class Relations:
 
     @property
     def ended_ids(self) -> tuple[str, ...]:
-        """Facts that the note would end."""
+        """Return facts that the note would end."""
         return (*self.replaces, *self.ends)
 
     @property

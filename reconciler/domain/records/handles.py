@@ -18,7 +18,10 @@ _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def handle_of(fact_id: str, length: int = HANDLE_LENGTH) -> str:
-    """Handle of a fact: "#" and so many characters of a digest of its id, at most 16."""
+    """Make the handle of a fact: "#" and the first characters of a digest of its id.
+
+    A handle has at most 16 of these characters.
+    """
     digest = hashlib.blake2b(fact_id.encode(), digest_size=_LENGTH_MAX).digest()
     return HANDLE_SIGN + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
 

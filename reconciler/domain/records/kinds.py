@@ -337,7 +337,7 @@ FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def later(begins: datetime, span: timedelta) -> datetime:
-    """Time after a span, but at most ``FAR_AHEAD``; a later beginning stays as it is."""
+    """Return the time after a span, at most ``FAR_AHEAD``; a later beginning stays as it is."""
     return begins + min(span, max(FAR_AHEAD - begins, timedelta(0)))
 
 

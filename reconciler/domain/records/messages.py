@@ -75,7 +75,7 @@ class Message:
         return iter(()) if plain is None else _turns(replace(self, values=plain))
 
     def wrong(self, complaint: str) -> InvalidSessionError:
-        """Error about it if it cannot be read."""
+        """Make an error about it if it cannot be read."""
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 

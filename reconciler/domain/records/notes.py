@@ -79,12 +79,12 @@ def one_of(
 
 
 def not_one_of(name: str, value: object, known: Iterable[str]) -> str:
-    """Text of a refusal: the given value, and the allowed ones."""
+    """Make the text of a refusal: the given value, and the allowed ones."""
     return f"{name} {excerpt(value)} is not one of {', '.join(known)}"
 
 
 def excerpt(value: object) -> str:
-    """Value as an error repeats it: quoted, and at most 60 characters of it."""
+    """Quote a value for an error, at most 60 characters of it."""
     try:
         said = str(value)
     except ValueError:  # Python writes out no number of more than 4,300 digits
@@ -445,7 +445,7 @@ class Scope:
 
     @property
     def agent_key(self) -> str:
-        """Agent's unique key in the graph: its parts, escaped, joined by a slash."""
+        """Return the agent's unique key in the graph: its parts, escaped, joined by a slash."""
         return _join(self.tenant, self.agent_id)
 
     @property
@@ -465,14 +465,14 @@ class Scope:
         }
 
     def as_options(self) -> str:
-        """Scope as options of the command line."""
+        """Return the scope as options of the command line."""
         return (
             f"--agent {shlex.quote(self.agent_id)} --contact {shlex.quote(self.contact_id)} "
             f"--tenant {shlex.quote(self.tenant)}"
         )
 
     def session_key(self, session_id: str) -> str:
-        """Unique key of a session of this contact."""
+        """Return the unique key of a session of this contact."""
         return f"{self.contact_key}/{_join(session_id)}"
 
 
@@ -683,7 +683,7 @@ def is_of_the_day(session_id: str) -> bool:
 
 
 def utc(name: str, value: object, error: type[InvalidRequestError] = InvalidNoteError) -> datetime:
-    """The same instant in UTC.
+    """Return the same instant in UTC.
 
     Raises:
         error: not a datetime, or a naive one, which names no certain instant.

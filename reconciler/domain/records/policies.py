@@ -94,7 +94,7 @@ class ReconcilePolicy:
 
     @property
     def cut(self) -> float:
-        """Cosine from which a note in the band supersedes if no judge decides."""
+        """Return the cosine from which a note in the band supersedes if no judge decides."""
         if self.cosine_cut is not None:
             return self.cosine_cut
         return (self.cosine_update_min + self.cosine_add_max) / 2
@@ -128,7 +128,7 @@ class ArbitrationPolicy:
     usd_per_million_output_tokens: Amount | None = None
 
     def cost_usd(self, usage: Usage | None) -> float | None:
-        """Price of so many tokens in US dollars; None if tokens or prices are unknown."""
+        """Return the price of these tokens in US dollars; None if it is unknown."""
         price_in, price_out = self.usd_per_million_input_tokens, self.usd_per_million_output_tokens
         if usage is None or price_in is None or price_out is None:
             return None

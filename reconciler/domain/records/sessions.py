@@ -307,7 +307,7 @@ class Session:
 
     @property
     def character_count(self) -> int:
-        """Characters of all turns together."""
+        """Count the characters of all turns together."""
         return sum(len(turn.text) for turn in self.turns)
 
 
@@ -351,7 +351,7 @@ class Episode:
     is_cleaned: bool = False
 
     def evidence(self, scope: Scope, spans: Sequence[str] = ()) -> Evidence:
-        """Episode as evidence, with the words in it that support a claim."""
+        """Return the episode as evidence, with the words in it that support a claim."""
         return Evidence(
             episode_id=self.episode_id,
             session_id=self.session_id,

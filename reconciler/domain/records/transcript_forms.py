@@ -57,7 +57,7 @@ class Conversation:
     is_of_names: bool = False
 
     def turns(self) -> list[Turn]:
-        """Turns of the conversation, oldest first; empty if no message holds any words.
+        """Return the conversation's turns, oldest first; empty if no message has words.
 
         Raises:
             InvalidSessionError: something in it cannot be read.
@@ -70,7 +70,7 @@ class Conversation:
 
     @property
     def key(self) -> str:
-        """Key by which it is chosen: its id, else its number."""
+        """Return the key by which it is chosen: its id, else its number."""
         return self.conversation_id or str(self.number)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Conversation:
 
 
 def conversations_in(records: Sequence[Message]) -> list[Conversation]:
-    """Conversations of a file, at least one, in the file's order.
+    """Find the conversations of a file, at least one, in the file's order.
 
     Args:
         records: the objects on its lines or in its document.
@@ -105,7 +105,7 @@ def is_conversation(values: Values) -> bool:
 
 
 def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversation:
-    """Chosen conversation of a file.
+    """Find the chosen conversation of a file.
 
     Args:
         conversations: all of a file, at least one.
@@ -184,7 +184,7 @@ def _numbered(given: object) -> list[Message]:
 
 
 def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -> dict[str, Values]:
-    """Nodes by their ids, from the root to the end; a cycle is read once."""
+    """Return nodes by their ids, from the root to the end; a cycle is read once."""
     found: dict[str, Values] = {}
     while isinstance(end, str) and end in nodes and end not in found:
         found[end] = as_object(nodes[end])
@@ -193,7 +193,7 @@ def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -
 
 
 def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
-    """Branch to the current node, if one is named; else to the only end.
+    """Find the branch to the current node, if one is named; else to the only end.
 
     Raises:
         InvalidSessionError: there are several ends.
@@ -453,7 +453,7 @@ _HEAD = re.compile(
     rf"\W{{0,3}}{_NUMBERS}(?:\s*([ap])\.?\s?m\b\.?)?\]?(?:\s+-)?:?\s+", re.IGNORECASE
 )
 _BY_THE_PROGRAM = re.compile(r"\u200e|<[^<>]*>\Z")
-"""The beginning of what WhatsApp itself writes in a message's place, on iOS and on Android."""
+"""The beginning of WhatsApp's own text in a message's place, on iOS and on Android."""
 
 _CENTURY = 2000
 
