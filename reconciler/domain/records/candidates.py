@@ -108,7 +108,7 @@ class Evidence:
 
     @property
     def quoted(self) -> tuple[str, ...]:
-        """Words that the claim rests on."""
+        """Return the words that the claim rests on."""
         return self.spans or (self.text,)
 
 
@@ -204,7 +204,7 @@ class Candidate:
 
     @property
     def subject(self) -> str:
-        """The person that it is about: the contact, unless its slot names another person."""
+        """Return the person that it is about: the contact, unless its slot names another person."""
         return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
@@ -236,11 +236,11 @@ class Precedents:
     contradicted: str | None = None
 
     def observations_with(self, candidate: Candidate) -> int:
-        """Distinct episodes, those of the candidate among them."""
+        """Return the distinct episodes, those of the candidate among them."""
         return len(self.episode_ids | _ids(candidate.evidence))
 
     def sessions_with(self, candidate: Candidate) -> int:
-        """Distinct sessions, those of the candidate among them."""
+        """Return the distinct sessions, those of the candidate among them."""
         return len(self.sessions | candidate.sessions)
 
 
@@ -420,7 +420,7 @@ class FactEvidence:
         return any(turn.is_contacts for turn in self.turns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, with ``has_contacts_words``."""
+        """Return plain values, with ``has_contacts_words``."""
         return {"has_contacts_words": self.has_contacts_words, **asdict(self)}
 
 
@@ -512,7 +512,7 @@ class Assessment:
     importance: float | None = field(default=None, compare=False)
 
     def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
-        """This assessment with another disposal, and without a question for a person."""
+        """Return this assessment with another disposal, and without a question for a person."""
         return replace(
             self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
         )
@@ -602,7 +602,7 @@ def precedents_of(
     is_answered: bool = False,
     contradicted: str | None = None,
 ) -> Precedents:
-    """The earlier decisions that count when the same inference is proposed again.
+    """Return the earlier decisions that count when the same inference is proposed again.
 
     Args:
         earlier: the earlier decisions about it, the oldest first.

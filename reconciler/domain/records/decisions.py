@@ -122,17 +122,17 @@ class Verdict(Generic[FactT]):
 
     @property
     def target(self) -> FactT | None:
-        """The fact that decided, if there is one."""
+        """Return the fact that decided, if there is one."""
         return next(iter(self.targets), None)
 
     @property
     def above(self) -> FactT | None:
-        """The newer fact for which the note is history, if it is history."""
+        """Return the newer fact for which the note is history, if it is history."""
         return self.target if self.is_history else None
 
     @property
     def ended(self) -> tuple[FactT, ...]:
-        """Facts that end."""
+        """Return the facts that end."""
         return (*(self.targets if self.action in _ENDING else ()), *self.settled)
 
     @property
@@ -142,7 +142,7 @@ class Verdict(Generic[FactT]):
 
     @property
     def outcome(self) -> Outcome:
-        """Its outcome for the fact that decided."""
+        """Return its outcome for the fact that decided."""
         if self.is_history:
             return Outcome.HISTORY
         if self.action in (Action.UPDATE, Action.REVOKE):
@@ -152,7 +152,7 @@ class Verdict(Generic[FactT]):
         return Outcome.CONFLICT if self.conflicts else Outcome.APART
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
-        """The same verdict with the ids of the facts, as a decision stores it."""
+        """Return the same verdict with the ids of the facts, as a decision stores it."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         ids = {name: tuple(fact.fact_id for fact in own[name]) for name in _OF_FACTS}
         return Verdict(**own | ids)
@@ -504,11 +504,11 @@ class Decision:
             yield _CONTESTED
 
     def as_replay(self) -> Decision:
-        """The same decision, marked as returned again rather than made."""
+        """Return the same decision, marked as returned again rather than made."""
         return replace(self, replayed=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
+        """Return plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
         own: dict[str, Any] = _as_json(self)
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
@@ -538,7 +538,7 @@ class Archived:
     decision: Decision | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
         facts = _as_json(self.facts)
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
@@ -608,7 +608,7 @@ _CONTESTED = (
 
 
 def _as_json(value: Any) -> Any:
-    """Plain values, made field by field: ``asdict`` would first copy each value deeply."""
+    """Return plain values, made field by field: ``asdict`` would first copy each value deeply."""
     if is_dataclass(value):
         return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, datetime):

@@ -77,7 +77,7 @@ class ErasureTarget:
 
     @property
     def kind(self) -> ErasureKind:
-        """The kind of the target."""
+        """Return the kind of the target."""
         if self.fact_id is not None:
             return ErasureKind.FACT
         if self.session_id is not None:
@@ -86,12 +86,12 @@ class ErasureTarget:
 
     @property
     def about(self) -> str:
-        """The subject of an attribute."""
+        """Return the subject of an attribute."""
         return CONTACT_SUBJECT if self.subject is None else self.subject
 
     @property
     def kept(self) -> ErasureTarget:
-        """Target as a finished erasure's record keeps it: ids, no words."""
+        """Return the target as a finished erasure's record keeps it: ids, no words."""
         return ErasureTarget(fact_id=self.fact_id, session_id=self.session_id)
 
 
@@ -287,7 +287,7 @@ class RestoreReport:
 
 
 def plain_name(name: str) -> str:
-    """A name without case, width, spaces and punctuation, which could hide another name."""
+    """Return a name without case, width, spaces and punctuation, which could hide another name."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
 
 

@@ -115,7 +115,7 @@ class Fact(Remembered):
 
     @property
     def handle(self) -> str:
-        """The fact's short name, such as ``#a2ck``.
+        """Return the fact's short name, such as ``#a2ck``.
 
         Two facts of one contact may share it by chance.
         """
@@ -141,28 +141,28 @@ class Fact(Remembered):
 
     @property
     def holds_since(self) -> datetime:
-        """The time since which the fact holds, with its earlier wordings (UTC)."""
+        """Return the time since which the fact holds, with its earlier wordings (UTC)."""
         return self.first_held_from or self.valid_from
 
     @property
     def word(self) -> SourceKind:
-        """The kind of source; after a confirmation, the contact's own word."""
+        """Return the kind of source; after a confirmation, the contact's own word."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
     @property
     def system(self) -> str | None:
-        """The name of the builder's own system that said it; None for any other source."""
+        """Return the name of the builder's own system that said it; None for any other source."""
         is_document = self.word is SourceKind.APPROVED_DOC
         is_named = is_document and SYSTEM_NAME.fullmatch(self.artefact or "")
         return self.artefact if is_named else None
 
     @property
     def standing(self) -> Standing:
-        """Its state."""
+        """Return its state."""
         return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
 
     def standing_as(self, standing: Standing) -> Fact:
-        """The same fact in that state."""
+        """Return the same fact in that state."""
         return replace(
             self, **{field.name: getattr(standing, field.name) for field in fields(Standing)}
         )
@@ -265,7 +265,7 @@ class Neighbour:
 
     @property
     def word(self) -> SourceKind:
-        """Kind of source, as ``Fact.word``."""
+        """Return the kind of source, as ``Fact.word``."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
@@ -307,7 +307,7 @@ class JudgedNeighbour(Neighbour):
 
 
 def replaced_by(fact: Neighbour) -> tuple[tuple[str, Slot | None], ...]:
-    """Texts and slots of the facts that a fact replaced, if a judge gets them."""
+    """Return the texts and slots of the facts that a fact replaced, if a judge gets them."""
     return fact.replaced if isinstance(fact, JudgedNeighbour) else ()
 
 
@@ -400,12 +400,12 @@ class Conflict:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Its two facts, the newer one first."""
+        """Return its two facts, the newer one first."""
         return self.new_id, self.old_id
 
     @property
     def ids(self) -> frozenset[str]:
-        """Its two facts, in no order."""
+        """Return its two facts, in no order."""
         return frozenset(self.pair)
 
     @property
@@ -415,7 +415,7 @@ class Conflict:
 
     @property
     def as_answered(self) -> Conflict:
-        """The same two facts, marked so that both hold."""
+        """Return the same two facts, marked so that both hold."""
         return replace(self, decided_by=DecidedBy.ANSWER)
 
 
@@ -439,7 +439,7 @@ class Dispute:
 
     @property
     def place(self) -> tuple[datetime, str]:
-        """Its place among the contact's disputes: its time, and the id of its first fact."""
+        """Return its place among the contact's disputes: its time, and the id of its first fact."""
         return self.opened_at, self.facts[0].fact_id
 
     def to_dict(self) -> dict[str, Any]:
@@ -623,12 +623,12 @@ class Relations:
 
     @property
     def named_ids(self) -> tuple[str, ...]:
-        """All facts that are named, in the order of the fields."""
+        """Return all facts that are named, in the order of the fields."""
         repeated = () if self.repeats is None else (self.repeats,)
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)
 
     def renamed(self, ids: Mapping[str, str]) -> Relations | None:
-        """The relations with the facts renamed to these ids; None if there are none."""
+        """Return the relations with the facts renamed to these ids; None if there are none."""
         replaces, ends, both_hold = (
             tuple(ids[name] for name in named if name in ids)
             for named in (self.replaces, self.ends, self.both_hold)
@@ -639,7 +639,7 @@ class Relations:
         return Relations(replaces=replaces, repeats=repeats, ends=ends, both_hold=both_hold)
 
     def only(self, fact_ids: Iterable[str]) -> Relations | None:
-        """Relations to these facts only; None if there are none."""
+        """Return the relations to these facts only; None if there are none."""
         return self.renamed({fact_id: fact_id for fact_id in fact_ids})
 
 

@@ -39,7 +39,7 @@ def handles_of(fact_ids: Iterable[str]) -> dict[str, str]:
 
 
 def named_by(name: str, fact_ids: Iterable[str]) -> str:
-    """Id of the fact that a builder names by its id or its handle.
+    """Return the id of the fact that a builder names by its id or its handle.
 
     Args:
         name: the given name; anything but a handle counts as an id, known or not.

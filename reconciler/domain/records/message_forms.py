@@ -22,7 +22,7 @@ def is_message(values: Values) -> bool:
 
 
 def plain_message(values: Values) -> Values | None:
-    """Message with ``role``, ``content``, a time and an ``id``, if it has them.
+    """Return the message with ``role``, ``content``, a time and an ``id``, if it has them.
 
     A message of no known form is returned as it is. None if no person or agent speaks in it: the
     message is hidden, a thought, a call of a tool, or a note of the program itself.
@@ -31,7 +31,7 @@ def plain_message(values: Values) -> Values | None:
 
 
 def as_object(value: object) -> Values:
-    """Value if it is an object, else an empty object."""
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -41,7 +41,7 @@ _TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
 
 
 def without_markup(text: object) -> str:
-    """Words of HTML or of a caption, without what a mail quotes: that is another's."""
+    """Return the words of HTML or of a caption, without what a mail quotes: that is another's."""
     text = text if isinstance(text, str) else ""
     lines = _LINE_END.sub("\n", _QUOTE.sub("", text))
     return unescape(_TAG.sub("", lines)).strip()
@@ -94,7 +94,7 @@ _LANGCHAIN_KINDS = ("human", "ai", "system", "tool", "function", "chat", "remove
 
 
 def _langchain_kind(name: object) -> str:
-    """Kind in ``HumanMessage``, ``AIMessageChunk`` or ``human``."""
+    """Return the kind in ``HumanMessage``, ``AIMessageChunk`` or ``human``."""
     plain = name if isinstance(name, str) else ""
     return plain.removesuffix("Chunk").removesuffix("Message").casefold()
 
@@ -166,7 +166,7 @@ def _item(values: Values) -> Values | None:
 
 
 def _blocks(parts: Any) -> Any:
-    """Parts as blocks: words, and what tools answered; a thought has neither."""
+    """Return the parts as blocks: words, and what tools answered; a thought has neither."""
     return list(map(_block, parts)) if isinstance(parts, list) else parts
 
 

@@ -64,7 +64,7 @@ class Message:
     is_only_read: bool = False
 
     def turns(self) -> Iterator[Turn]:
-        """The turns of the message: its words, and before them the answers of tools.
+        """Return the turns of the message: its words, and before them the answers of tools.
 
         None without words.
 
@@ -109,7 +109,7 @@ _WANTED = "turns must be a list of Turn(role=..., text=...), or of messages with
 
 
 def _turns(message: Message) -> Iterator[Turn]:
-    """The turns of the message: its words, and before them the answers of tools."""
+    """Return the turns of the message: its words, and before them the answers of tools."""
     role = _role(message)
     if not message.values.keys() & _SAYING:
         raise message.wrong(
@@ -147,7 +147,7 @@ def _role(message: Message) -> Role:
 
 
 def _name(message: Message) -> str | None:
-    """Who speaks; a tool's name is not a person's."""
+    """Return the speaker's name; a tool's name is not a person's."""
     given = message.values.get("name")
     if not _is_set(given):
         return None
@@ -173,7 +173,7 @@ _SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
 
 
 def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The words of the message, and the answers of tools inside it."""
+    """Return the words of the message, and the answers of tools inside it."""
     content = values.get("content")
     if content is None:
         content = values.get("text")
@@ -194,13 +194,13 @@ def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str,
 
 
 def _as_dict(block: object) -> object:
-    """A block as a dictionary, even if an SDK made it an object."""
+    """Return a block as a dictionary, even if an SDK made it an object."""
     as_dictionary = getattr(block, "model_dump", None)
     return as_dictionary() if callable(as_dictionary) else block
 
 
 def _text(message: Message, block: Any) -> str:
-    """Block's words; pictures, calls of tools and any other block have none."""
+    """Return a block's words; pictures, calls of tools and other blocks have none."""
     if isinstance(block, str):
         return block
     if not isinstance(block, Mapping):
@@ -221,7 +221,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _said_at(message: Message) -> datetime | None:
-    """The time of the message; None if it has no time.
+    """Return the time of the message; None if it has no time.
 
     Raises:
         InvalidSessionError: its time cannot be read, or only a key of unknown meaning holds one.
@@ -240,7 +240,7 @@ def _said_at(message: Message) -> datetime | None:
 
 
 def _spelled(key: object) -> str:
-    """A key without the marks and capitals that programs part its words with."""
+    """Return a key without the marks and capitals that programs part its words with."""
     return str(key).replace("_", "").replace("-", "").casefold()
 
 
@@ -269,7 +269,7 @@ def _time_of(message: Message, name: str, value: object) -> datetime:
 
 
 def _from_text(message: Message, name: str, value: str) -> datetime:
-    """Time of an epoch number in a string, or else of an ISO 8601 one."""
+    """Return the time of an epoch number in a string, or else of an ISO 8601 one."""
     if _NUMBER.fullmatch(value):
         return _from_epoch(message, name, float(value))
     return _from_iso(message, name, value)

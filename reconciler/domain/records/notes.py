@@ -56,13 +56,13 @@ NOT_UTF_8 = (
 
 _NUMBER_MAX = 1_000_000
 _EXCERPT_LENGTH_MAX = 60
-"""Characters of a refused value that the error repeats."""
+"""The most characters of a refused value that an error repeats."""
 
 
 def one_of(
     kind: type[E], name: str, value: object, error: type[ReconcilerError] = InvalidRequestError
 ) -> E:
-    """Member of the kind that the value names.
+    """Return the member of the kind that the value names.
 
     Args:
         kind: the words there are.
@@ -151,7 +151,7 @@ def check_kind(
 
 
 def list_of(kind: type[T], name: str, values: Iterable[T]) -> list[T]:
-    """Values, all of this class.
+    """Return the values, all of this class.
 
     Raises:
         InvalidRequestError: a value has another class; the text names the class that it must have.
@@ -290,12 +290,12 @@ class Slot:
 
     @property
     def shown_value(self) -> str | None:
-        """Value as a reason or a prompt may show it."""
+        """Return the value as a reason or a prompt may show it."""
         return "(personal data)" if self.is_personal else self.value
 
     @property
     def key(self) -> str | None:
-        """Subject, attribute and value in one, by which facts are found; None without a value."""
+        """Return subject, attribute and value in one, the key of facts; None without a value."""
         if self.attribute is None or self.value_key is None:
             return None
         return f"{self.question}{_join(self.value_key)}/"
@@ -322,7 +322,7 @@ class Slot:
 
     @property
     def thing(self) -> KeyedValue | None:
-        """The numbered thing that the value is about; None if there can be none.
+        """Return the numbered thing that the value is about; None if there can be none.
 
         Among the book's attributes only those that hold identifiers can have one: their keys have
         no spaces.
@@ -334,7 +334,7 @@ class Slot:
 
     @property
     def question(self) -> str:
-        """Key prefix of all answers to its question."""
+        """Return the key prefix of all answers to its question."""
         return f"{_join(self.subject, self.attribute or '')}/"
 
 
@@ -359,7 +359,7 @@ class SlotMatch(StrEnum):
 
 
 def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
-    """How the note's slot relates to the fact's.
+    """Compare the note's slot with the fact's.
 
     A note without a value never touches a fact that has one; two values of a many-valued attribute
     are siblings.
@@ -633,7 +633,7 @@ class Note(Remembered):
 
     @property
     def holds_from(self) -> datetime:
-        """The time from which it is true, as far as known (UTC)."""
+        """Return the time from which it is true, as far as known (UTC)."""
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:
@@ -657,12 +657,12 @@ class Note(Remembered):
 
     @property
     def trust(self) -> SourceKind:
-        """Kind of source."""
+        """Return the kind of source."""
         return cast("SourceKind", self.source_kind)  # since it was made
 
     @property
     def session(self) -> str:
-        """Session that the evidence is filed under."""
+        """Return the session that the evidence is filed under."""
         return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
 
 
@@ -796,7 +796,7 @@ def _check_parts(scope: object, slot: object) -> None:
 
 
 def unit_interval(name: str, value: object) -> float:
-    """Number, from 0 to 1.
+    """Check that a number is from 0 to 1, and return it.
 
     Raises:
         InvalidNoteError: the value is not a number from 0 to 1.
@@ -844,7 +844,7 @@ def _check_artefact(value: object, *, is_cleaned: bool) -> None:
 
 
 def source_kind_of(value: object) -> SourceKind:
-    """The source with that name.
+    """Return the source with that name.
 
     Raises:
         InvalidNoteError: no source has that name.

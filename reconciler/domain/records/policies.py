@@ -211,7 +211,7 @@ class RecallFloor:
     least: float = -1.0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
-        """The lowest sum that the nearest fact may have.
+        """Return the lowest sum that the nearest fact may have.
 
         Args:
             count: the number of facts, 1 or more; the bound stops growing at a thousand.
@@ -316,7 +316,7 @@ class JudgeQuestion:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
-        """Question that a file's table describes.
+        """Return the question that a file's table describes.
 
         Raises:
             ConfigurationError: a field is missing, or a word is not a relation.

@@ -63,12 +63,12 @@ class Outcomes:
 
     @property
     def candidates(self) -> int:
-        """How many candidates the extractor gave."""
+        """Count the candidates that the extractor gave."""
         return sum(asdict(self).values())
 
     @classmethod
     def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
-        """Outcomes of these decisions, counted."""
+        """Return the outcomes of these decisions, counted."""
         made = Counter(_OUTCOMES[decision.action] for decision in decisions)
         return cls(**made, left_out=left_out)
 
@@ -157,7 +157,7 @@ class Job:
 
     @property
     def advice(self) -> str | None:
-        """Advice for a person; None if nothing is to be done."""
+        """Return the advice for a person; None if nothing is to be done."""
         if self.state is not JobState.DEAD:
             return None
         return f"reconciler retry {self.job_id} {self.scope.as_options()}"
@@ -312,7 +312,7 @@ class Session:
 
 
 def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
-    """The time of an undated statement: now, and after all earlier statements.
+    """Return the time of an undated statement: now, and after all earlier statements.
 
     Clocks step back, and hosts' clocks differ. A session is read some time after it was handed
     over, so its place in the order of arrival has to be kept in its turns' times.

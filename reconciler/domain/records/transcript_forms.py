@@ -152,7 +152,7 @@ def _conversation(form: _Form, number: int, record: Message) -> Conversation:
 
 
 def _messages_of(form: _Form, record: Message) -> list[Message]:
-    """Messages of one conversation.
+    """Return the messages of one conversation.
 
     Raises:
         InvalidSessionError: its form differs from that of the others in its file.
@@ -166,7 +166,7 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
 
 
 def _numbered(given: object) -> list[Message]:
-    """Messages, each with its place in words.
+    """Return the messages, each with its place in words.
 
     Raises:
         InvalidSessionError: they are not a list of objects.
@@ -254,7 +254,7 @@ def _intercom(record: Values) -> list[Any]:
 
 
 def _zendesk(record: Values) -> list[Values]:
-    """Comments of a ticket, each in the role of its author.
+    """Return the comments of a ticket, each in the role of its author.
 
     Raises:
         InvalidSessionError: the role of one is not there.
@@ -387,7 +387,7 @@ _TEXTS = (
 
 
 def text_messages(lines: Sequence[str], zone: tzinfo | None) -> tuple[str, Sequence[Values]] | None:
-    """The name of a text's form and its messages; None for a text of no form.
+    """Return the name of a text's form and its messages; None for a text of no form.
 
     Args:
         lines: of the text.
@@ -487,7 +487,7 @@ def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
 
 
 def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]:
-    """Times of all messages, read in the one order of dates that fits them all.
+    """Return the times of all messages, read in the one order of dates that fits them all.
 
     Raises:
         InvalidSessionError: no order fits, or both do and differ.
@@ -506,7 +506,7 @@ def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]
 
 
 def _time(head: re.Match[str], order: str, zone: tzinfo) -> datetime:
-    """Time of a message.
+    """Return the time of a message.
 
     Raises:
         ValueError: it does not exist.
