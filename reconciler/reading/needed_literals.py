@@ -54,7 +54,7 @@ _NOTHING, _ANYTHING = _Need(frozenset({""})), _Need(None)
 
 
 def needed_literals(expression: str) -> frozenset[str]:
-    """Literals, case folded, of which a text must hold one; empty where any text may match."""
+    """Return the literals of which a text must hold one; empty if any text may match."""
     if _NOT_READ.search(expression):
         return frozenset()
     try:

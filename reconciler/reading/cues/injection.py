@@ -107,7 +107,7 @@ class _FoldedText(NamedTuple):
     places: Sequence[int]
 
     def span(self, kind: Directive, start: int, end: int) -> _Span:
-        """What stands there in the folded text, as a span of the given one."""
+        """Return the place in the folded text as a span of the given one."""
         behind = max(start, end - 1)
         last = self.places[behind] if behind < len(self.places) else len(self.text) - 1
         start = self.places[start] if start < len(self.places) else last

@@ -170,7 +170,7 @@ _GLUED_ENDING = _ending_of(_GLUED.split(), before="")
 
 
 def kind_of_name(name: str | None) -> SensitiveKind | None:
-    """What is asked for under a name: ``passport_number``, ``dbPassword``; no ``phone_model``.
+    """Return the kind of data asked for under a name, such as ``dbPassword``.
 
     The longest name that fits counts: an IP address is no street address.
     """

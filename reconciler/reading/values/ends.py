@@ -63,7 +63,7 @@ class NamedDay:
         return self.first.day == 1 and self.last == _last_of(self.first)
 
     def no_earlier_than(self, day: date) -> NamedDay:
-        """The same days.
+        """Return the same days.
 
         If they have no year, they get the first year in which they are still to come.
         """
@@ -382,7 +382,7 @@ def _start(small: str, today: date) -> _Found | None:
 
 
 def _days_of_change(small: str, today: date) -> Iterator[tuple[int, NamedDay]]:
-    """Days in a text that announces a change; what only starts may do so each March."""
+    """Return the days in a text that announces a change; what only starts may do so each March."""
     if _marker("things").match(small) or not _marker("announces").search(small):
         return
     may_recur = not _marker("announces").search(_marker("starts").sub("", small))
@@ -398,7 +398,7 @@ _STARTS = ("from_english", "from")
 
 
 def _marked(small: str, today: date, markers: Iterable[str]) -> Iterator[tuple[int, NamedDay]]:
-    """Days behind one of the markers, and where the marker begins."""
+    """Return the days behind one of the markers, and where the marker begins."""
     for name in markers:
         is_english = name.endswith("_english")
         for found in _marker(name).finditer(small):

@@ -76,7 +76,7 @@ def _is_role(said: str) -> bool:
 
 
 def _is_job(said: str) -> bool:
-    """A job behind "works as a": one word or two, neither of which joins something on."""
+    """True for a job after "works as a": one word or two, neither of which joins something on."""
     words = said.split()
     function_words = lexicon("slots").word_set("function_word")
     return 0 < len(words) <= 2 and all(

@@ -86,7 +86,7 @@ class _Words:
         return _Words(self.said[start:end], self.folded[start:end])
 
     def without(self, start: int, end: int) -> _Words:
-        """Others of them."""
+        """Return the other words."""
         return _Words(self.said[:start] + self.said[end:], self.folded[:start] + self.folded[end:])
 
 
@@ -168,7 +168,7 @@ _DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "n
 
 
 def _affirmed(words: _Words) -> tuple[_Words, bool]:
-    """Words without the denial in them, and whether there was one."""
+    """Return the words without the denial in them, and whether there was one."""
     for first, second, kept in _DENIALS:
         for at in range(len(words.said)) if second in words.folded else ():
             if words.has((first, second), at) and (at or first != "do"):  # "Don't" is no statement
@@ -177,7 +177,7 @@ def _affirmed(words: _Words) -> tuple[_Words, bool]:
 
 
 def _closing(words: _Words, names: Iterable[str]) -> int:
-    """Where the last closing begins, with the mark before it; 0 where there is none."""
+    """Find the beginning of the last closing, with the mark before it; 0 if there is none."""
     end = len(words.said)
     spans = [
         end - len(each)
@@ -204,7 +204,7 @@ class _Who:
 
 
 def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
-    """Whom a statement may begin with: no subject, a pronoun, a name of the contact, a relative."""
+    """Read the words for a person: no subject, a pronoun, the contact's name, a relative."""
     yield _Who(0)
     if words.at(0) in _listed("subject"):
         yield _Who(1, words.at(0))
@@ -221,7 +221,7 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
 
 
 def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
-    """Owner of a card with its attribute behind: the contact, unless a relative."""
+    """Return the owner of a card with its attribute behind: the contact, unless a relative."""
     end = at + (words.at(at) in _listed("possessive") or words.at(at) == "the")
     owned = words.at(end).removesuffix("'s")
     if owned != words.at(end):
@@ -259,7 +259,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def complaint(attribute: Attribute) -> str | None:
-    """Fault in an attribute's entry; None if it has none."""
+    """Return the fault in an attribute's entry; None if it has none."""
     if attribute.value and attribute.value not in KINDS:
         return f"has the unknown value {attribute.value!r}; use one of {', '.join(sorted(KINDS))}"
     for said in (*attribute.says, *attribute.shows):
@@ -276,7 +276,7 @@ def _known(attribute: Attribute) -> frozenset[str]:
 
 
 def _shapes(attribute: Attribute) -> Iterator[_Shape]:
-    """Its statements, also as "I" says them: "lives in" is "live in", too."""
+    """Return its statements, also as "I" says them: "lives in" is "live in", too."""
     for said in attribute.says:
         front, kind, back = _PLACEHOLDER.split(said)
         before, behind = (
@@ -374,7 +374,7 @@ class SlotReader:
         return words if is_one else None
 
     def ends(self, text: str) -> Mapping[str, Collection[str]]:
-        """By attribute the values of the contact's that a sentence ends without naming them.
+        """Return by attribute the contact's values that a sentence ends without naming them.
 
         The whole sentence has to say so, as with what is read; ``*`` stands for any value.
         """
@@ -419,7 +419,7 @@ class SlotReader:
                     yield card, _linked(words, end, is_turned=is_turned), owner
 
     def _value(self, shape: _Shape, said: str) -> tuple[str, str] | None:
-        """Attribute and value, where the words are one value of the kind and no more."""
+        """Return the attribute and value, where the words are one value of the kind and no more."""
         value, _, old = _IN_PLACE_OF.sub("\0", said, count=1).partition("\0")
         attribute = shape.attribute
         if shape.kind != "place" or is_value(value, "country", ()):
@@ -458,7 +458,7 @@ _BUT = re.compile(
 
 
 def _bare(value: str, shape: _Shape) -> str:
-    """Value without an article, unless the book lists it with one."""
+    """Return the value without an article, unless the book lists it with one."""
     return value if key_of(value) in shape.known else re.sub(r"^(?:an?|the) (?=\S)", "", value)
 
 

@@ -31,7 +31,7 @@ def plain(said: str) -> str:
 
 
 def text(said: str) -> str:
-    """Case, punctuation and spacing folded; accents, symbols and what makes up a number kept.
+    """Fold case, punctuation and spacing; keep accents, symbols and the parts of a number.
 
     So O'Brien and O’Brien are one, but C, C++ and C# are three, and so are 15, -15 and 1.5.
     """
