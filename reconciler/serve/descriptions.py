@@ -14,13 +14,13 @@ _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def descriptions(described: Any) -> dict[str, str]:
-    """Descriptions of parameters or attributes in a docstring, by name."""
+    """Return the descriptions of parameters or attributes in a docstring, by name."""
     section = _SECTION.search(inspect.getdoc(described) or "")
     return dict(_ENTRY.findall(section[1])) if section else {}
 
 
 def field_descriptions(fields: Any) -> dict[str, str]:
-    """Descriptions of a ``TypedDict``'s fields; each of its bases describes a part of them."""
+    """Return the descriptions of a ``TypedDict``'s fields; each base describes some."""
     texts: dict[str, str] = {}
     for each in vars(sys.modules[fields.__module__]).values():
         if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
@@ -29,5 +29,5 @@ def field_descriptions(fields: Any) -> dict[str, str]:
 
 
 def capital(text: str) -> str:
-    """Text with a first capital."""
+    """Return the text with a first capital."""
     return text[:1].upper() + text[1:]

@@ -141,7 +141,7 @@ def health_rows(report: HealthReport) -> Iterator[tuple[str, str, str]]:
 
 
 def counted(count: int, what: str) -> str:
-    """A count with its noun: "1 fact", "2 facts"."""
+    """Return a count with its noun: "1 fact", "2 facts"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

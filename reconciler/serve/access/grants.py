@@ -66,7 +66,7 @@ class Grant:
             check_identifier("the session's id", self.session_id, InvalidNoteError)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, to show."""
+        """Return all fields, to show."""
         return {
             "name": self.name,
             "profile": str(self.profile),
@@ -77,7 +77,7 @@ class Grant:
         }
 
     def agent(self, asked: object) -> str:
-        """Requested agent; by default the only one.
+        """Return the requested agent, or the only agent of the grant.
 
         Raises:
             NotGrantedError: the grant does not include it, or includes several and none was named.
@@ -89,7 +89,7 @@ class Grant:
         return str(asked)
 
     def contact(self, asked: object) -> str | None:
-        """Requested contact; by default the only one of the grant.
+        """Return the requested contact; by default the only one of the grant.
 
         Raises:
             NotGrantedError: the grant is for another contact; the text names neither.
@@ -102,7 +102,7 @@ class Grant:
         return self.contact_id or asked
 
     def session(self, asked: str | None) -> str | None:
-        """Requested session; by default the only one of the grant.
+        """Return the requested session; by default the only one of the grant.
 
         Raises:
             NotGrantedError: the grant is for another session.
@@ -122,5 +122,5 @@ class Grant:
         return self.contact_id is None and own.issuperset(agents)
 
     def person(self, answered_by: str) -> str:
-        """Person recorded for an answer: the contact, or the operator by the grant's name."""
+        """Return the person for the record: the contact, or the operator by the grant's name."""
         return _CONTACT if answered_by == _CONTACT else self.name

@@ -67,12 +67,12 @@ class Address:
 
     @property
     def host_in_url(self) -> str:
-        """The host, as an address of a page has it."""
+        """Return the host, as an address of a page has it."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
     def hosts(self) -> frozenset[str]:
-        """All host names, without a port, that clients may use."""
+        """Return all host names, without a port, that clients may use."""
         own = () if self.host in _ANY else (self.host_in_url,)
         return frozenset((*_LOOPBACK, *own, *self.names))
 
@@ -88,7 +88,7 @@ def is_loopback(host: str) -> bool:
 
 
 def tls_of(address: Address) -> ssl.SSLContext | None:
-    """Certificate of an address, loaded; None without one.
+    """Return the certificate of an address, loaded; None without one.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
@@ -134,7 +134,7 @@ class TokenSource(Protocol):
     """Finds the token of a secret."""
 
     def find(self, secret: str) -> AccessToken | None:
-        """Valid token of this secret; None without one."""
+        """Return the valid token of this secret; None without one."""
 
 
 def bearer(request: HTTPConnection) -> str | None:
@@ -268,7 +268,7 @@ class TokenDoor:
             self._under_way[token.token_id] -= 1
 
     def _admitted(self, scope: Scope) -> AccessToken:
-        """Token of a request that is let in.
+        """Return the token of a request that is let in.
 
         Raises:
             ProblemError: the request is not let in.

@@ -85,7 +85,7 @@ class Problem:
     more_headers: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Members of the problem details."""
+        """Return the members of the problem details."""
         return {
             "type": f"{_URN}{self.kind}",
             "title": HTTPStatus(self.status).phrase,
@@ -136,7 +136,7 @@ def problem_of(error: ReconcilerError | ProblemError, sent: Iterable[str] = ()) 
 
 
 def _without(told: str, sent: Iterable[str]) -> str:
-    """An error's words without the client's own, in plain or quoted form."""
+    """Return an error's words without the client's own, in plain or quoted form."""
     spoken = {form for text in sent for form in (text.strip(), repr(text.strip())[1:-1])}
     for form in sorted((form for form in spoken if len(form) >= _TOLD_BELOW), key=len)[::-1]:
         told = re.sub(re.escape(form), "…", told, flags=re.IGNORECASE)
@@ -144,7 +144,7 @@ def _without(told: str, sent: Iterable[str]) -> str:
 
 
 def failure_words(error: ReconcilerError) -> str:
-    """Words for a failure that is not the client's fault."""
+    """Return the words for a failure that is not the client's fault."""
     if isinstance(error, CredentialsRefusedError):
         return (
             "Not confirmed as done: the memory's server rejected the password of this process, "
@@ -162,7 +162,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem_answer(_: Any, problem: Problem) -> Response:
-    """Problem for a program, as problem details."""
+    """Return the problem for a program, as problem details."""
     return Response(json.dumps(problem.to_dict()), problem.status, problem.headers, MEDIA_TYPE)
 
 

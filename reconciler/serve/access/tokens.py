@@ -66,7 +66,7 @@ class AccessToken:
         return "expired" if self.revoked_at is None else "revoked"
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
-        """All fields except the hash, to show."""
+        """Return all fields except the hash, to show."""
         return {
             "id": self.token_id,
             **self.grant.to_dict(),
@@ -173,7 +173,7 @@ class TokenFile:
         return revoked
 
     def all(self) -> Sequence[AccessToken]:
-        """Every token, including revoked and expired ones, in the order of creation.
+        """Return every token, including revoked and expired ones, in the order of creation.
 
         Raises:
             ConfigurationError: the file cannot be used.
@@ -181,7 +181,9 @@ class TokenFile:
         return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
 
     def find(self, secret: str) -> AccessToken | None:
-        """Valid token with this secret; None without one, or if the file cannot be read.
+        """Return the valid token with this secret; None if there is none.
+
+        Also None if the file cannot be read.
 
         It takes microseconds. The time reveals nothing: the lookup is by a hash under a key that
         the client does not know.
@@ -203,7 +205,7 @@ class TokenFile:
         return token if token is not None and token.is_good(self._clock()) else None
 
     def _contents(self) -> _Contents:
-        """Tokens of the file, read again if it has changed; none without a file."""
+        """Return the tokens of the file, read again if it has changed; none without a file."""
         with self._lock:
             try:
                 status = self.path.stat()

@@ -171,7 +171,7 @@ async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMe
 async def _contact(
     memory: MemoryOf, grant: GrantOf, agent_id: AgentId, contact_id: ContactId
 ) -> ContactMemory:
-    """The contact's memory, within the grant.
+    """Return the contact's memory, within the grant.
 
     Raises:
         NotGrantedError: the grant does not include it.
@@ -273,7 +273,7 @@ PageOf = Annotated[Paging, Depends(_paging)]
 
 
 def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
-    """The first page of the found items, with a ``next`` if there are more."""
+    """Return the first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None
     return {"items": items, "next": following}

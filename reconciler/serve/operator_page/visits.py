@@ -141,7 +141,7 @@ class Visit:
 
     @property
     def agent(self) -> AgentMemory:
-        """Agent's memory.
+        """Return the agent's memory.
 
         Raises:
             NotGrantedError: the grant does not include it.
@@ -152,7 +152,7 @@ class Visit:
 
     @property
     def about(self) -> ContactMemory:
-        """Contact's memory.
+        """Return the contact's memory.
 
         Raises:
             NotGrantedError: the grant does not include it.
@@ -162,16 +162,16 @@ class Visit:
 
     @property
     def by(self) -> str:
-        """Person recorded for a decision: the person who is logged in, or the contact."""
+        """Return the person for the record: the person who is logged in, or the contact."""
         return self.grant.person(self.given.get("answered_by") or "operator")
 
     @property
     def ids(self) -> dict[str, str]:
-        """Agent and contact, as fields of a page's address."""
+        """Return the agent and contact, as fields of a page's address."""
         return {"agent": self.agent_id, "contact": self.contact_id or ""}
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A field without the white space around it.
+        """Return a field without the white space around it.
 
         Raises:
             NotDoneError: the field is empty, and there is no default.
@@ -279,7 +279,7 @@ def _visit(request: Request, given: Given) -> Visit:
 
 
 def form_key_of(request: Request) -> str:
-    """Key that every form of a login must send, so that no other site can send one.
+    """Return the key that every form of a login must send, so that no other site can send one.
 
     It is made from the login's secret, but does not reveal it.
     """
