@@ -167,7 +167,7 @@ class AskedAttributes:
         return name in self._described or name not in known.names
 
     def _named(self, names: Sequence[str]) -> AttributeQuestions | None:
-        """Questions for the user's own attributes; they are embedded at first use."""
+        """Return the questions for the user's own attributes; they are embedded at first use."""
         if not names:
             return None
         if missing := [name for name in names if name not in self._own]:

@@ -467,7 +467,7 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
 def _going_of(
     known: ContactRecords, plan: ErasurePlan, kind: ErasureKind
 ) -> tuple[list[Fact], list[Decision]]:
-    """Facts and the decisions that lose all words."""
+    """Return the facts and the decisions that lose all words."""
     is_whole = kind is ErasureKind.CONTACT
     fact_ids, decision_ids = {*plan.fact_ids}, {*plan.decision_ids}
     return (

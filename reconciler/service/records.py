@@ -103,7 +103,7 @@ class Records:
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
     def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
-        """Chain that a fact belongs to, now or at an earlier time.
+        """Return the chain that a fact belongs to, now or at an earlier time.
 
         Raises:
             UnknownFactError: no fact of that id is in scope, or it did not exist at that time.
@@ -194,7 +194,7 @@ class Records:
     def current_values(
         self, scope: Scope, confidence_min: float, attributes: AttributeBook
     ) -> list[SlotValue]:
-        """Current values of the contact's slots with at least this confidence."""
+        """Return the current values of the contact's slots with at least this confidence."""
         facts, pairs = self.fact_store.list_facts(scope), self.fact_store.list_conflicts(scope)
         return self.values_of(facts, pairs, confidence_min, attributes)
 
@@ -227,7 +227,7 @@ class Records:
         return current_values(told, disputes, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
-        """Persons' decisions about the contact's facts, and revocations, oldest first."""
+        """Return persons' decisions about the contact's facts, and revocations, oldest first."""
         made = sorted(self.decision_store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
         return [event for decision in made for event in events_of(decision)]
 
@@ -289,7 +289,7 @@ class Records:
                 yield from open_
 
     def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
-        """Evidence of one fact about the contact.
+        """Return the evidence of one fact about the contact.
 
         Raises:
             UnknownFactError: the contact has no fact of that id; another contact's fact gives the

@@ -91,7 +91,7 @@ class Damage:
     def read(
         self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]
     ) -> ReadRecords:
-        """Records of a contact of these labels, each read once.
+        """Return the records of a contact of these labels, each read once.
 
         Args:
             scope: the contact.
@@ -121,7 +121,7 @@ class Damage:
     def _whole(
         self, scope: Scope, label: str, on_progress: Callable[[int], None]
     ) -> list[Any] | None:
-        """All records of a label, read in columns; None if one is damaged."""
+        """Return all records of a label, read in columns; None if one is damaged."""
         records: list[Any] = []
         for readable, damaged_keys in self._pages(
             {scope.contact_key: scope}, label, _RECORDS_A_PAGE
@@ -198,7 +198,7 @@ class Damage:
             self.archive_store.put_remains(label, nodes)
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
-        """Readable rest of a damaged record, without any words.
+        """Return the readable rest of a damaged record, without any words.
 
         Args:
             node: the record.

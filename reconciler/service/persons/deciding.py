@@ -72,7 +72,7 @@ _BACK = frozenset({Action.WITHDRAW})
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
-    """Decision that settled the note, if it is the wanted answer; another may have come first.
+    """Return the settling decision, if it is the wanted answer; another may have come first.
 
     Raises:
         InvalidAnswerError: the note was settled in another way before.
@@ -560,7 +560,7 @@ class PersonsDecisions:
         return self.decision_store.get_decision(scope, decision_id)
 
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
-        """A person's decision and its reason; each call above begins with it.
+        """Return a person's decision and its reason; each call above begins with it.
 
         The gate removes forbidden data from the reason, and checks nothing else in it.
 

@@ -124,7 +124,7 @@ class SessionReader:
 
     @property
     def name(self) -> str:
-        """The name of the extractor."""
+        """Return the name of the extractor."""
         return self.extractor.name
 
     def is_attribute(self, label: str) -> bool:

@@ -214,7 +214,7 @@ def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
 
 
 def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
-    """Supersession of one fact by another, for the reasons of a decision."""
+    """Return the supersession of one fact by another, for the reasons of a decision."""
     verdict, cosine = commit.decision.verdict, commit.decision.cosine
     return Supersession(
         new_id=new_id,

@@ -242,7 +242,7 @@ def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Deci
 
 
 def _cited(row: Row) -> Row:
-    """The cited words of a turn, and the place where it can be looked up."""
+    """Return the cited words of a turn, and the place where it can be looked up."""
     spans = row["span"].split(SPANS_JOINED) if row["span"] else ()
     return {"spans": spans, "source_reference": row["source_reference"] or None}
 

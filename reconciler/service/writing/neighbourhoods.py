@@ -215,7 +215,7 @@ class Neighbourhood:
         return made
 
     def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
-        """The other sides of each of these facts that is in dispute, by its id."""
+        """Return the other sides of each of these facts that is in dispute, by its id."""
         with self._lock:
             others_of = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {

@@ -511,7 +511,7 @@ class Rejudged:
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "decision_id": self.decision.decision_id,
             "text": self.decision.text,
