@@ -59,11 +59,11 @@ class Waiting:
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """Return all of them."""
         return self.day + self.week + self.month + self.longer
 
     def with_more(self, other: Waiting) -> Waiting:
-        """Both together."""
+        """Return both together."""
         times = [at for at in (self.oldest_at, other.oldest_at) if at is not None]
         return Waiting(
             day=self.day + other.day,
@@ -120,27 +120,27 @@ class ContactHealth:
 
     @property
     def duplicate_rate(self) -> float | None:
-        """Share of live facts with a near twin that nothing links; None without facts."""
+        """Return the share of live facts with a near twin and no link; None without facts."""
         return _share(self.duplicated, self.live)
 
     @property
     def stale_rate(self) -> float | None:
-        """Share of questions of one value with several live answers; None without any."""
+        """Return the share of one-value questions with several live answers; None without any."""
         return _share(self.rivalled_slots, self.slots)
 
     @property
     def confirm_rate(self) -> float | None:
-        """Share of answers that were a yes; None without answers."""
+        """Return the share of answers that were a yes; None without answers."""
         return _share(self.confirmations, self.answers)
 
     @property
     def refusal_rate(self) -> float | None:
-        """Share of notes that the gate refused; None without any."""
+        """Return the share of notes that the gate refused; None without any."""
         return _share(self.refusals, self.attempts)
 
     @property
     def empty_recall_rate(self) -> float | None:
-        """Share of recalls that found nothing; None where nothing was recalled."""
+        """Return the share of recalls that found nothing; None where nothing was recalled."""
         return _share(self.empty_recalls, self.recalls)
 
     def with_more(self, other: ContactHealth) -> ContactHealth:
@@ -174,7 +174,7 @@ class HealthReport:
 
     @property
     def total(self) -> ContactHealth:
-        """All contacts together."""
+        """Return all contacts together."""
         return reduce(ContactHealth.with_more, self.contacts, ContactHealth())
 
     def to_dict(self) -> dict[str, Any]:
