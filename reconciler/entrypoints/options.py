@@ -67,7 +67,7 @@ def add_commands(app: typer.Typer, commands: Mapping[str, Any], heading: str | N
 
 
 def _with_help(command: Callable[..., None]) -> Callable[..., None]:
-    """The function of a command; its docstring describes the options under "Options".
+    """Return the function of a command; its docstring describes the options under "Options".
 
     A truth value is a flag without its opposite. The rest is typer's.
     """
