@@ -297,7 +297,7 @@ def _lexicon() -> Cues:
 
 @cache
 def _the(name: str) -> re.Pattern[str]:
-    """The only cue of a list."""
+    """Return the only cue of a list."""
     return _lexicon().pattern(name)
 
 

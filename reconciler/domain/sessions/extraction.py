@@ -172,7 +172,7 @@ class Claim:
     relations: Relations | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for the job's record."""
+        """Return plain values for the job's record."""
         extracted = self.extracted
         return {
             **{name: getattr(extracted, name) for name in _PLAIN},

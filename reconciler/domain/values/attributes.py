@@ -96,7 +96,7 @@ class AttributeBook:
         return cls([_attribute(name, entry) for name, entry in entries.items()])
 
     def __iter__(self) -> Iterator[Attribute]:
-        """Every attribute, in file order."""
+        """Return every attribute, in file order."""
         return iter(self._attributes)
 
     def __len__(self) -> int:
