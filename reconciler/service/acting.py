@@ -26,7 +26,7 @@ _TOUCHES = 0.1
 
 @frozen
 class Acting:
-    """Says whether an act may rest on the known facts.
+    """Says whether an act may rest on what is known.
 
     Args:
         fact_store: facts, also those that have ended.
@@ -62,7 +62,7 @@ class Acting:
             subject: whom the attributes are about; None for the contact.
             act: what is planned, in words; may be empty.
             max_age: the longest time since a fact was last said; None for any.
-            confidence_min: facts with less confidence count as unknown.
+            confidence_min: facts with less confidence are not known.
         """
         now, known = self.clock(), self.recall.known(scope)
         links = self.fact_store.list_supersessions(scope)

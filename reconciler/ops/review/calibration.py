@@ -223,8 +223,8 @@ class BoundBasis(StrEnum):
 
     WILSON_UPPER = "the upper end of Wilson's 95 % interval"
     NO_ERROR = "no error at all, as the pairs are too few for their interval to keep it"
-    """The upper end of the interval: stricter than the measured share, so that fewer pairs never
-    make a threshold bolder."""
+    """No error is allowed: stricter than the measured share, so that fewer pairs never make a
+    threshold bolder."""
 
     @classmethod
     def for_sample(cls, count: int, share_max: float) -> BoundBasis:
