@@ -24,6 +24,7 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 from reconciler.memory import Memory
+from reconciler.reading.named_secrets import without_secrets
 from reconciler.reading.visible_text import visible
 from reconciler.serve.descriptions import _SECTION, capital, descriptions
 from reconciler.serve.wording import json_text
@@ -226,7 +227,7 @@ def progress(
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=terminal(stderr=True), disable=is_quiet) as shown:
-        task = shown.add_task(visible(name), total=total)
+        task = shown.add_task(visible(without_secrets(name)), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
