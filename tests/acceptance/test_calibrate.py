@@ -77,7 +77,7 @@ def test_pairs_that_cannot_show_where_to_stop_make_no_profile(run: Run, tmp_path
     far = [pair(f"Lives in {c}.", "Plays the trumpet.", "distinct") for c in CITIES]
     near = [each for each in pairs() if each["label"] != "distinct"]
     code, _, err = run("calibrate", str(write(tmp_path / "pairs.jsonl", near + far)))
-    assert (code, "too few, or too far" in err.replace("\n", " ")) == (2, True)
+    assert (code, "are too few, or too unlike" in " ".join(err.split())) == (2, True)
     assert list(tmp_path.glob("*.toml")) == []
 
 

@@ -224,7 +224,7 @@ def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderT
         (("add", *SCOPE, "x y", "--said-at", "soon"), 2, "not an ISO 8601 time"),
         (("add", *SCOPE, "x y", "--importance", "7"), 2, "from 0 to 1"),
         (("add", *SCOPE, "x y", "--valid-from", "soon"), 2, "--valid-from 'soon'"),
-        (("add", *SCOPE, "x y", "--value", "Pune"), 2, "without an attribute"),
+        (("add", *SCOPE, "x y", "--value", "Pune"), 2, "has no attribute"),
         (("add", *SCOPE, "x y", "--attribute", " "), 2, "attribute"),
         (("history", *SCOPE, "--fact", "nope"), 2, "no fact nope"),
         (("explain", "nope", *SCOPE), 2, "contact alice has no decision nope"),
@@ -293,7 +293,7 @@ def test_import_from_another_system_shows_why_a_record_was_not_carried(
     [
         (("--from", "letta", "--agent", "crm"), "letta"),
         (("--from", "graphiti"), "--from needs --agent"),
-        (("--contact-from", "user_id", *SCOPE), "go only with --from"),
+        (("--contact-from", "user_id", *SCOPE), "need --from with the name"),
         (
             ("--from", "graphiti", "--contact-from", "user", "--agent", "crm"),
             "the record has no user",

@@ -315,9 +315,9 @@ def test_retry_of_all_dead_jobs_says_how_many_there_were(run: Run, dead_ids: lis
     [
         ((), "--all-dead"),
         (("a-job", "--all-dead"), "give either"),
-        (("a-job",), "give --agent and --contact"),
-        (("a-job", "--agent", "crm"), "give --agent and --contact"),
-        (("a-job", "--contact", "alice"), "give --agent and --contact"),
+        (("a-job",), "needs --agent and --contact"),
+        (("a-job", "--agent", "crm"), "needs --agent and --contact"),
+        (("a-job", "--contact", "alice"), "needs --agent and --contact"),
         (("--agent", "crm"), "give either"),
     ],
 )
@@ -357,11 +357,6 @@ def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
     [jobs] = [each for each in json.loads(out) if not each["is_ok"]]
     assert (code, jobs["name"], jobs["numbers"]["dead"]) == (1, "jobs", 1)
     assert "reconciler jobs --state dead" in jobs["finding"]
-
-
-def test_the_doctor_finds_no_jobs_in_a_store_without_a_schema(run: Run) -> None:
-    [jobs] = [each for each in json_of(run, "doctor") if each["name"] == "jobs"]
-    assert (jobs["is_ok"], jobs["finding"], jobs["numbers"]) == (True, "none yet", {})
 
 
 @contextmanager
@@ -502,4 +497,4 @@ def test_conversations_without_ids_are_numbered(run: Run) -> None:
 
 def test_all_conversations_take_no_session_of_their_own(run: Run) -> None:
     code, _, err = run("extract", str(THREE), *SCOPE, "--all-conversations", "--session", "s")
-    assert (code, "leave out --session" in err) == (2, True)
+    assert (code, "leave out --session" in " ".join(err.split())) == (2, True)

@@ -58,7 +58,7 @@ BAD = {
     "nothing": ((), "give either --model, --status or --cancel"),
     "two things": (("--status", "--cancel"), "give either --model, --status or --cancel"),
     "no name": (("--model", ""), "give either --model"),
-    "no embedder": (("--model", "noop"), "does not embed"),
+    "no embedder": (("--model", "noop"), "makes no vectors"),
     "no such model": (("--model", "no-such/model"), "no-such/model"),
     "a batch of none": (("--model", "minilm", "--batch", "0"), "whole number from 1 to"),
     "another model's profile": (
@@ -66,7 +66,7 @@ BAD = {
         "no profile has thresholds",
     ),
     "no such profile": (("--model", "minilm", "--profile", "none"), "no profile none"),
-    "nothing to cancel": (("--cancel",), "does not move"),
+    "nothing to cancel": (("--cancel",), "no move is in progress"),
 }
 
 

@@ -27,6 +27,7 @@ READING = {
     "disputes": AGENT,
     "erasures": (),
     "about": ("Acme", *WHO),
+    "check": ("city", *WHO),
     "briefing": WHO,
     "evidence": ("--fact", str(uuid4()), *WHO),
     "export": ("--out", "-", *AGENT),

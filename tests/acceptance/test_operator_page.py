@@ -1083,7 +1083,7 @@ def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: T
         ("/fact", PRIYA, 422, "the fact is empty"),
         ("/fact", {**PRIYA, "fact": "x"}, 404, "no fact"),
         ("/decision", {**PRIYA, "decision": "x"}, 404, "no decision"),
-        ("/decisions", {"disposal": "maybe"}, 422, "none of the list"),
+        ("/decisions", {"disposal": "maybe"}, 422, "a value from the list"),
         ("/erasure", {**PRIYA, "erasure": "x"}, 404, "no erasure"),
         ("/nowhere", {}, 404, "no such page"),
         ("/answer", {}, 405, "cannot be asked for"),

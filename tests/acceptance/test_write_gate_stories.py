@@ -223,7 +223,7 @@ def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) 
 def test_what_is_held_cannot_be_committed_without_an_answer(open_memory: Open) -> None:
     memory = open_memory()
     held = propose_to(memory, sarcasm())
-    with pytest.raises(InvalidRequestError, match="only a proposal that the gate admitted"):
+    with pytest.raises(InvalidRequestError, match="the gate must admit a proposal"):
         memory.contact("crm", "alice").commit(held.decision_id)
     assert known(memory) == []
 

@@ -108,7 +108,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
             (*BOTH, "briefing", "context", "digest", "evidence_about", "contact_page", "profile"),
             (SCOPED,),
         ),
-        **dict.fromkeys(("recall", "value", "version"), (SCOPED,)),
+        **dict.fromkeys(("check", "recall", "value", "version"), (SCOPED,)),
     },
 }
 """Every public method of a memory and of its views, and every function of ``ops``: what comes of
@@ -131,6 +131,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("add_contact_note", "recall_contact", "hand_over_session"), ()),
     **dict.fromkeys(("pending", "profile", "health"), ()),
     "relate_contact_note": ("note",),
+    "check_before_acting": (),  # only if a builder gives it
 }
 """Every tool of the MCP server, with the parameters that take an id."""
 

@@ -21,8 +21,8 @@ from tests.job_crasher import Victim, migrate
 
 TEXTS = ("Lives in Pune.", "Likes tea.", "Has two cats.", "Plays the cello.", "Drives a lorry.")
 SHIPPED, NEXT = second_schema.SHIPPED, second_schema.NEXT
-OLDER = rf"version {SHIPPED}.*works with {NEXT}.*run `reconciler init`"
-NEWER = rf"version {NEXT}.*works with {SHIPPED}.*newer version of this pack"
+OLDER = rf"version {SHIPPED}.*needs version {NEXT}.*run `reconciler init`"
+NEWER = rf"version {NEXT}.*needs version {SHIPPED}.*newer version of this pack"
 
 
 @pytest.fixture

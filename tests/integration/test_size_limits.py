@@ -147,7 +147,7 @@ def test_so_is_a_line_of_an_import(memory: Memory, text: str) -> None:
     started = time.process_time()
     report = memory.import_notes([json.dumps({"text": text})], agent_id="crm", contact_id="priya")
     assert time.process_time() - started < SECONDS_MAX
-    assert "more than 131,072 bytes" in report.errors[0].message
+    assert "longer than 131,072 bytes" in report.errors[0].message
 
 
 def test_a_typed_token_counts_like_any_other_text(memory: Memory) -> None:

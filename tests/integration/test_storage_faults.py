@@ -583,7 +583,7 @@ def test_a_store_whose_log_must_be_mended_is_not_opened_to_read(
     if shutil.which("unshare") is None or _in_a_namespace(mount).returncode != 0:
         cannot_run("a read-only file needs `unshare` and the right to mount in a namespace")
     ended = _in_a_namespace(f"{mount} && {sys.executable} {script} {path}")
-    assert "Copy it, and the files beside it" in ended.stdout, ended.stderr
+    assert "Copy the store and the files beside it" in ended.stdout, ended.stderr
 
 
 def test_a_writer_and_a_reader_of_a_read_only_mount_keep_each_other_out(
@@ -935,6 +935,6 @@ def test_a_copy_of_a_closed_store_is_its_main_file_alone(closed: Path, tmp_path:
 
 @pytest.mark.parametrize("ending", [".key", ".wal", ".shadow", ".wal.checkpoint"])
 def test_a_name_that_a_file_beside_a_store_has_is_refused(tmp_path: Path, ending: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"give it another name"):
+    with pytest.raises(ConfigurationError, match=r"give the store another name"):
         opened(tmp_path / f"memory{ending}")
     assert not list(tmp_path.iterdir())

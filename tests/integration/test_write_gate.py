@@ -1112,7 +1112,7 @@ def test_a_commit_again_writes_nothing(memory: Memory) -> None:
 
 def test_what_the_gate_did_not_admit_cannot_be_committed(memory: Memory) -> None:
     for make in (added, held, refused, declined, committed):
-        with pytest.raises(InvalidRequestError, match="only a proposal that the gate admitted"):
+        with pytest.raises(InvalidRequestError, match="the gate must admit a proposal"):
             memory.contact("crm", "alice").commit(make(memory).decision_id)
     with pytest.raises(UnknownDecisionError):
         memory.contact("crm", "alice").commit("no-such-id")
