@@ -855,11 +855,9 @@ class ContactMemory(BoundMemory):
         return self._services.made(Acting).check(
             self._scope,
             names,
-            lambda subject: self._services.whom(self._scope, subject),
             subject=subject,
             act=act,
             max_age=None if max_age_days is None else timedelta(days=max_age_days),
-            confidence_min=self._settings.recall.confidence_min,
         )
 
     def profile(self) -> list[SlotValue]:

@@ -8,6 +8,7 @@ from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
+from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.recalling.recalled import holds_always, suspended_ids
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
@@ -33,6 +34,8 @@ class Acting:
         records: held notes and current values.
         recall: live facts and standing constraints.
         attributes: names of attributes.
+        whom: gives the known people that a subject means.
+        how: the least confidence of a known fact.
         clock: the time now, UTC-aware.
     """
 
@@ -40,29 +43,27 @@ class Acting:
     records: Records
     recall: Recall
     attributes: AttributeBook
+    whom: Callable[[Scope, str], Meant]
+    how: Recalling
     clock: Callable[[], datetime]
 
     def check(
         self,
         scope: Scope,
         about: Sequence[str],
-        whom: Callable[[str], Meant],
         *,
         subject: str | None,
         act: str,
         max_age: timedelta | None,
-        confidence_min: float,
     ) -> ActCheck:
         """Check before an act; see ``ContactMemory.check``.
 
         Args:
             scope: the contact.
             about: attributes, and facts by id or handle.
-            whom: gives the known people that a subject means.
             subject: whom the attributes are about; None for the contact.
             act: what is planned, in words; may be empty.
             max_age: the longest time since a fact was last said; None for any.
-            confidence_min: facts with less confidence are not known.
         """
         now, known = self.clock(), self.recall.known(scope)
         links = self.fact_store.list_supersessions(scope)
@@ -74,7 +75,7 @@ class Acting:
         ids = {name: _last(fact_id, same) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
-            known.facts, known.conflicts, confidence_min, self.attributes
+            known.facts, known.conflicts, self.how.confidence_min, self.attributes
         )
         asked: dict[str, list[Fact]] = {}
         wanted: dict[str, RecallFilter] = {}
@@ -85,7 +86,7 @@ class Acting:
                 if (slot := found[fact_id].slot) and slot.attribute:
                     wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
                 continue
-            meant, wanted[name] = self._wanted(name, subject, whom)
+            meant, wanted[name] = self._wanted(scope, name, subject)
             unclear += [name] if meant.may_be else []
             slots = {(wanted[name].attribute, each) for each in wanted[name].subject or ()}
             asked[name] = [
@@ -111,9 +112,7 @@ class Acting:
         resting = [fact for each in asked.values() for fact in each]
         return check(asked, self._limits(scope, act, resting), doubts)
 
-    def _wanted(
-        self, name: str, subject: str | None, whom: Callable[[str], Meant]
-    ) -> tuple[Meant, RecallFilter]:
+    def _wanted(self, scope: Scope, name: str, subject: str | None) -> tuple[Meant, RecallFilter]:
         """Person and attribute that a name and a subject mean.
 
         Raises:
@@ -124,7 +123,7 @@ class Acting:
             raise InvalidRequestError(
                 f"{name!r} is not the name of an attribute; give one, for example city"
             )
-        meant = whom(slot.subject)
+        meant = self.whom(scope, slot.subject)
         subjects = (*meant.subjects, *meant.may_be)
         return meant, RecallFilter(attribute=slot.attribute, subject=subjects)
 

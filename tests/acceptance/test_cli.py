@@ -65,7 +65,7 @@ def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(ru
     assert (code, "Likes [red] ink" in out) == (0, True)
     assert "outcome" in json_of(run, "explain", decision_id, *SCOPE)
     code, _, err = run("correct", decision_id, *SCOPE, "unrelated")
-    assert (code, "compared with no fact" in err) == (2, True)
+    assert (code, "not compared with a fact" in err) == (2, True)
 
 
 def test_add_speaks_as_the_operator(run: Run) -> None:

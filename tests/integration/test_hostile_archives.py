@@ -288,7 +288,7 @@ def test_vectors_that_the_model_does_not_make_are_refused_and_no_store_is_made(
     all_shorter(lines)
     lines[0]["embedding_dimension"] = 12
     given = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
-    with pytest.raises(InvalidArchiveError, match=r"line \d+ .*12 numbers.*makes 16"):
+    with pytest.raises(InvalidArchiveError, match=r"line \d+ .*12 numbers.*vectors of 16"):
         ops.restore(sealed(lines, tmp_path / "bent.jsonl"), **given)
     assert [each.name for each in tmp_path.iterdir()] == ["bent.jsonl"]
 
