@@ -8,15 +8,15 @@ from tools.weigh import PAGE, ROOMS, tokens, weights
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS_MAX = {
-    "reading": 55_600,
-    "core": 262_000,
+    "reading": 55_700,
+    "core": 261_800,
     "ops": 27_000,
     "serve": 29_300,
     "integrations": 6_100,
     "entrypoints": 20_600,
     "all": 400_000,
 }
-LEXICON_BYTES_MAX = 186_300
+LEXICON_BYTES_MAX = 186_800
 
 SOURCE = b'''"""What it is."""
 
