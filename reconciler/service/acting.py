@@ -93,19 +93,24 @@ class Acting:
                 facts[each.fact_id] for each in values if (each.attribute, each.subject) in slots
             ]
         held = [*self.records.held([scope])] if wanted else []
+        disputes = open_disputes(known.conflicts)
         told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
         doubts = Doubts(
-            disputed_ids={fact_id for each in known.conflicts for fact_id in each.pair},
-            outdated_ids={each.fact_id for each in values if each.may_be_outdated},
-            suspended_ids=suspended_ids(told, now, open_disputes(known.conflicts)),
+            of_facts={
+                "it is in dispute": disputes,
+                "another value holds in its place for now": suspended_ids(told, now, disputes),
+                "it may be outdated": [each.fact_id for each in values if each.may_be_outdated],
+            },
             replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
             instead={old: facts[head] for old in newer if (head := _last(old, newer)) in facts},
-            waiting={
-                name
-                for name, each in wanted.items()
-                if any(each.is_about(one.note.slot, one.text) for one in held)
+            of_names={
+                "more than one known person fits": unclear,
+                "a note about it waits for an answer": [
+                    name
+                    for name, each in wanted.items()
+                    if any(each.is_about(one.note.slot, one.text) for one in held)
+                ],
             },
-            unclear=unclear,
             now=now,
             max_age=max_age,
         )

@@ -8,13 +8,13 @@ from tools.weigh import PAGE, ROOMS, tokens, weights
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS_MAX = {
-    "reading": 55_700,
+    "reading": 55_800,
     "core": 261_800,
     "ops": 27_000,
     "serve": 29_300,
     "integrations": 6_100,
     "entrypoints": 20_600,
-    "all": 400_000,
+    "all": 400_200,
 }
 LEXICON_BYTES_MAX = 186_800
 

@@ -102,24 +102,18 @@ class Doubts:
     """What is known beside the facts themselves.
 
     Attributes:
-        disputed_ids: the facts in an open dispute.
-        outdated_ids: the facts with values that may be outdated.
-        suspended_ids: the facts that a temporary value suspends.
+        of_facts: for each doubt, the facts in this doubt, by id.
+        of_names: for each doubt, the names in this doubt.
         replaced_at: for each fact that replaced another value, when it did (UTC).
         instead: for each fact that was replaced, the fact that holds in its place.
-        waiting: the names with a held note that waits for an answer.
-        unclear: the names that more than one known person fits.
         now: the time (UTC).
         max_age: the longest time since a fact was last said; None for any.
     """
 
-    disputed_ids: Collection[str]
-    outdated_ids: Collection[str]
-    suspended_ids: Collection[str]
+    of_facts: Mapping[str, Collection[str]]
+    of_names: Mapping[str, Collection[str]]
     replaced_at: Mapping[str, datetime]
     instead: Mapping[str, Fact]
-    waiting: Collection[str]
-    unclear: Collection[str]
     now: datetime
     max_age: timedelta | None = None
 
@@ -156,10 +150,9 @@ def _about(
 ) -> Iterator[tuple[Advice, str, str | None]]:
     if not facts:
         yield Advice.ASK, "nothing is known of it", None
-    if about in doubts.unclear:
-        yield Advice.ASK, "more than one known person fits", None
-    if about in doubts.waiting:
-        yield Advice.ASK, "a note about it waits for an answer", None
+    for reason, names in doubts.of_names.items():
+        if about in names:
+            yield Advice.ASK, reason, None
     for fact in facts:
         if fact.has_ended:
             newer = doubts.instead.get(fact.fact_id)
@@ -175,11 +168,9 @@ def _doubts(fact: Fact, doubts: Doubts) -> Iterator[str]:
     changed_at = doubts.replaced_at.get(fact.fact_id, fact.recorded_at)
     is_new = fact.fact_id in doubts.replaced_at and now - changed_at < CHANGED_LATELY
     told = {
-        "it is in dispute": fact.fact_id in doubts.disputed_ids,
-        "another value holds in its place for now": fact.fact_id in doubts.suspended_ids,
+        **{reason: fact.fact_id in ids for reason, ids in doubts.of_facts.items()},
         f"it holds only from {fact.valid_from:%Y-%m-%d}": fact.is_upcoming(now),
         "its lifetime is over": fact.is_lapsed(now),
-        "it may be outdated": fact.fact_id in doubts.outdated_ids and not fact.is_lapsed(now),
         "it changed back and forth": fact.is_contested,
         _DOUBTED.get(fact.word, ""): fact.word in _DOUBTED,
         f"it was last said {age.days} days ago": age > (doubts.max_age or age),

@@ -71,6 +71,10 @@ _BEFORE = re.compile(
 _IS = re.compile(
     r"(?P<head>[^,:;]{2,60}?)(?: (?:is|are)(?: now| called)? |: )(?P<value>[^;]{1,60}?)\.?"
 )
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
 _SEVERAL = re.compile(r",|\band\b|\bis\b.*\bis\b")
 _DEFINITE = re.compile(r"(?:the|our|their|her|his|its|my)\b", re.IGNORECASE)
 _ADVERB = re.compile(r"\b\w{3,20}ly\b")
@@ -544,7 +548,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     new, old = read(note), read(fact)
@@ -566,6 +570,22 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     aside = {token.value for token in tokens_of(said)} | _cues(note) | words_of("measure")
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """True if the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if pattern_of("addition").search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
 
 
 def _undoes(note: str, fact: str) -> bool:
