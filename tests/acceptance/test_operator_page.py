@@ -715,7 +715,10 @@ def test_ticks_without_the_key_of_the_form_answer_nothing(
     reader: Browser, still_api: Tenant, key: str | None
 ) -> None:
     page = answered(reader, ticks(questions_page(reader)), form_key=key)
-    assert (page.status, "this form belongs to another login" in page.text.lower()) == (403, True)
+    assert (page.status, "this form does not come from this login" in page.text.lower()) == (
+        403,
+        True,
+    )
     assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
@@ -975,7 +978,7 @@ def test_a_form_without_its_key_does_nothing(
         if form.action not in ("/", "/contact"):
             answer = reader.send(form, form_key=key, answer="yes", keep="both")
             assert answer.status == 403, form.action
-            assert "this form belongs to another login" in answer.text.lower()
+            assert "this form does not come from this login" in answer.text.lower()
     assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 

@@ -113,7 +113,7 @@ def settle(visit: Visit) -> Response:
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
-        raise NotDoneError(422, "choose what holds: one of the two facts, both, or neither")
+        raise NotDoneError(422, "choose what holds: one of the facts, both, or neither")
     _check_open(about, sides)
     holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
     return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))

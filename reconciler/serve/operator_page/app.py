@@ -181,7 +181,7 @@ class _LoginDoor:
         """End the login, so that its cookie is no longer valid."""
         given = form_of(await request.body())
         if not same(given.get(FORM_KEY), form_key_of(request)):
-            raise NotDoneError(403, "this form belongs to another login; load the page again")
+            raise NotDoneError(403, "this form does not come from this login; load the page again")
         self._logins.close(self.secret_of(request) or "")
         left = RedirectResponse(_LOGIN, 303)
         left.delete_cookie(self._cookie, secure=self._is_encrypted, httponly=True)

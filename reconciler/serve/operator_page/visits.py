@@ -260,7 +260,7 @@ def act(do: Handler) -> Callable[[Request], Any]:
         request.state.given = given
         if not (is_from_here(request) and same(given.get(FORM_KEY), visit.form_key)):
             told = (
-                "this form belongs to another login; go back, load the page again, and send "
+                "this form does not come from this login; go back, load the page again, and send "
                 "the form"
             )
             raise NotDoneError(403, told)
