@@ -43,7 +43,6 @@ NOT_RUN = {
     "reconciler import neo4j:*": "needs a server; tests/integration/test_peer_import.py",
     "reconciler import * --ray *": "needs Ray; tests/integration/test_ray_backfill.py",
     "reconciler calibrate pairs.jsonl*": "needs labelled pairs; tests/acceptance/test_calibrate.py",
-    "reconciler calibrate ../shared*": "the data are not part of the project",
     "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
     "reconciler replay --agent crm --profile mine.toml": "needs the profile of that calibration",
     "reconciler doctor --judge": "asks a model; tests/acceptance/test_judge_command.py",
