@@ -86,7 +86,7 @@ def finish(engine: EngineUnderTest) -> None:
         try:
             reembedding.run(NEW)
         except InvalidRequestError as error:
-            assert "bound to hashing-24@test already" in str(error)  # noqa: PT017
+            assert "already bound to hashing-24@test" in str(error)  # noqa: PT017
         assert reembedding.status().state is MoveState.NONE
 
 
