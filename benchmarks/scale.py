@@ -38,7 +38,7 @@ ABOUT_A_CONTACT = [
 ]
 EMBEDDED_WITH = ("write", "recall", "recall, cold", "recall after a write")
 OF_THE_STORE = [
-    *("doctor: facts", "doctor: disputes", "doctor: jobs", "doctor: erasures"),
+    *("doctor: jobs", "doctor: erasures"),
     *("agent: contacts, 50", "agent: contacts, all", "agent: decisions, 50", "agent: pending, 50"),
     *("agent: disputes, 50", "agent: refusals", "agent: expiring, 50", "agent: tasks"),
     *("agent: health", "find", "find, indexed"),

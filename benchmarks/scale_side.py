@@ -11,7 +11,6 @@ import itertools
 import json
 import uuid
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -95,7 +94,7 @@ class Store:
 
     def calls(self, contact: str) -> dict[str, Callable[[], object]]:
         """What is looked at, by name: about a contact, about the agent, about the whole store."""
-        memory, store = self.memory, self.memory._services.fact_store
+        memory = self.memory
         erasure_store = self.memory._services.erasure_store
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),
@@ -117,8 +116,6 @@ class Store:
             "agent: health": lambda: ops.health(memory.agent(AGENT)),
             "find": lambda: memory.agent(AGENT).find(QUESTION),
             "find, indexed": lambda: memory.agent(AGENT).find(QUESTION),
-            "doctor: facts": lambda: store.count_facts(datetime.now(UTC)),
-            "doctor: disputes": lambda: store.count_conflicts(datetime.now(UTC)),
             "doctor: jobs": memory.queue,
             "doctor: erasures": lambda: erasure_store.list_erasures(is_unfinished=True),
         }
