@@ -12,7 +12,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime
@@ -40,6 +40,8 @@ from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -354,6 +356,7 @@ class AsyncMemory(AwaitedMemory):
         migrate: bool = False,
         warm_up: bool = True,
         must_exist: bool = False,
+        attributes: Mapping[str, type[BaseModel]] | None = None,
         threads: int = THREADS_MAX,
         closing_seconds_max: float = CLOSING_SECONDS_MAX,
         **arguments: Unpack[OpenFields],
@@ -381,6 +384,7 @@ class AsyncMemory(AwaitedMemory):
                 migrate=migrate,
                 warm_up=warm_up,
                 must_exist=must_exist,
+                attributes=attributes,
                 **arguments,
             )
             try:

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     )
     from reconciler.domain.records.sessions import Job, SessionRecord
     from reconciler.domain.tasks.tasks import AnyTaskState, Task
+    from reconciler.domain.values.attributes import AttributeBook
     from reconciler.service.stores.contact_store import ContactFilter
     from reconciler.service.tasks.memory_context import MemoryContext
     from reconciler.service.tools.agent_tools import AgentTools
@@ -113,6 +114,10 @@ class BoundMemory:
     @property
     def _settings(self) -> Settings:
         return self._parts.settings
+
+    @property
+    def _attributes(self) -> AttributeBook:
+        return self._services.attributes.of(self._scope.agent_id)
 
     @property
     def _contact_id(self) -> str | None:
@@ -634,7 +639,7 @@ class ContactMemory(BoundMemory):
         from reconciler.domain.recalling.prompting import within_budget
         from reconciler.service.recall import filter_of
 
-        wanted = filter_of(filters, lambda: self._services.attributes)
+        wanted = filter_of(filters, lambda: self._attributes)
         if wanted.subject is not None:
             meant = self._services.whom(self._scope, wanted.subject[0])
             wanted = replace(wanted, subject=(*meant.subjects, *meant.may_be))
@@ -690,7 +695,7 @@ class ContactMemory(BoundMemory):
 
         services, now = self._services, self._services.clock()
         known = services.recall.known(self._scope)
-        least, book = self._settings.recall.confidence_min, services.attributes
+        least, book = self._settings.recall.confidence_min, self._attributes
 
         def opening(facts: Sequence[Fact]) -> tuple[list[SlotValue], frozenset[str]]:
             profile = services.records.values_of(facts, known.conflicts, least, book)
@@ -797,7 +802,7 @@ class ContactMemory(BoundMemory):
         Raises:
             InvalidRequestError: attribute or subject cannot be used.
         """
-        asked = self._services.attributes.slot(subject=subject, attribute=attribute)
+        asked = self._attributes.slot(subject=subject, attribute=attribute)
         if asked is None or asked.attribute is None:
             raise InvalidRequestError(
                 f"attribute {attribute!r} is not the name of an attribute; give one, for example "
@@ -866,7 +871,7 @@ class ContactMemory(BoundMemory):
         Each value has its start, its source, how often it was said, and whether it is disputed. A
         disputed limit, such as an allergy, has ``holds_until_settled``.
         """
-        least, known = self._settings.recall.confidence_min, self._services.attributes
+        least, known = self._settings.recall.confidence_min, self._attributes
         return self._services.records.current_values(self._scope, least, known)
 
     def history(
@@ -921,7 +926,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
-        known = self._services.attributes
+        known = self._attributes
         return self._services.records.evidence_about(self._scope, about.strip(), known)
 
     def relate(
@@ -1666,7 +1671,7 @@ class AgentMemory(BoundMemory):
         check_text("query", query, TEXT_LENGTH_MAX)
         from reconciler.service.recall import filter_of
 
-        wanted = filter_of(filters, lambda: self._services.attributes)
+        wanted = filter_of(filters, lambda: self._attributes)
         return self._services.finding.nearest(self._scope, query, self._limit(limit), wanted)
 
     def submit_session(

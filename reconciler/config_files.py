@@ -11,7 +11,7 @@ import tomllib
 from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import Profile, RecallFloor
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from pydantic import BaseModel
 
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
@@ -31,10 +32,25 @@ if TYPE_CHECKING:
     from reconciler.reading.linear_head import LinearHead
 
 _PROFILES = resource_path("config") / "profiles"
+_BOOKS = resource_path("config") / "books"
 _QUESTIONS = "attribute_questions.toml"
 _SENTENCES = (_QUESTIONS, "attribute_questions_in_languages.toml", "generic_questions.toml")
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 _NUMBER_MAX = 1e15
+
+
+class BookChoice(NamedTuple):
+    """Which attributes are known besides the shipped ones; each comes before those before it.
+
+    Attributes:
+        file: a file like ``config/attributes.toml``, for all agents.
+        of_agents: names of shipped books, or paths, by shell patterns of agents' ids.
+        models: Pydantic models, by such patterns.
+    """
+
+    file: Path | None
+    of_agents: Mapping[str, Sequence[str]] = {}
+    models: Mapping[str, type[BaseModel]] = {}
 
 
 def load_profile(name: str) -> Profile:
@@ -126,19 +142,22 @@ def load_reach(embedding_model: str) -> float | None:
     return min(bounds, default=None)
 
 
-def load_attribute_book(own: Path | None) -> AttributeBook:
-    """The known attributes; the user's own attributes come before the shipped ones.
-
-    Args:
-        own: a file like ``config/attributes.toml``, or None.
+def load_attribute_book(books: BookChoice | None) -> AttributeBook:
+    """The known attributes, with the books of the agents that have their own.
 
     Raises:
         ConfigurationError: a file cannot be read, or lacks something that an attribute needs.
     """
-    shipped = _attribute_book(*_shipped("attributes.toml"))
-    if own is None:
-        return shipped
-    return shipped.merged_with(_attribute_book(own, _text_of(own)))
+    from reconciler.domain.values.attributes import AttributeBook
+
+    shared = _attribute_book(*_shipped("attributes.toml"))
+    of_agents: dict[str, AttributeBook] = {}
+    for pattern, book in _own_books(books):
+        if pattern is None:
+            shared = shared.merged_with(book)
+        else:
+            of_agents[pattern] = of_agents.get(pattern, shared).merged_with(book)
+    return AttributeBook(shared, of_agents)
 
 
 def load_attribute_sentences() -> dict[str, AttributeSentences]:
@@ -150,24 +169,20 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
     return dict(_read_sentences(*_shipped(_QUESTIONS)))
 
 
-def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
-    """Questions for the user's own attributes.
+def load_own_questions(books: BookChoice | None) -> dict[str, Sequence[str]]:
+    """Questions for the attributes that are not of the shipped book.
 
-    Args:
-        own: a file like ``config/attributes.toml``, with attributes that may have ``questions``; if
-            an attribute has none, its name and its description make the questions. None if there is
-            no file.
+    If an attribute has no ``questions``, its name and its description make them.
 
     Raises:
-        ConfigurationError: the file cannot be read, or has no lists of questions.
+        ConfigurationError: a file cannot be read, or has no lists of questions.
     """
     from reconciler.domain.recalling.asking import questions_of
 
-    if own is None:
-        return {}
     return {
         attribute.name: questions_of(attribute.name, attribute.questions, attribute.description)
-        for attribute in _attribute_book(own, _text_of(own))
+        for _, book in _own_books(books)
+        for attribute in book
     }
 
 
@@ -300,7 +315,27 @@ def _read_sentences(path: Path, text: str) -> dict[str, AttributeSentences]:
     }
 
 
-@lru_cache(maxsize=8)
+def _own_books(books: BookChoice | None) -> Iterator[tuple[str | None, AttributeBook]]:
+    """The chosen books, in order, each with the pattern of its agents; None for all agents."""
+    from reconciler.domain.values.attributes import AttributeBook
+
+    if books is None:
+        return
+    own = [(None, str(books.file))] if books.file else []
+    named = [(each, name) for each, names in books.of_agents.items() for name in names]
+    for pattern, name in (*own, *named):
+        path = Path(name) if name.endswith(".toml") else _BOOKS / f"{name}.toml"
+        if not isfile(path):  # noqa: PTH113 - nor does it raise for a name that no file can have
+            shipped = ", ".join(sorted(file.stem for file in _BOOKS.glob("*.toml")))
+            raise ConfigurationError(
+                f"no attribute book {name}; give one of {shipped}, or the path of a TOML file"
+            )
+        yield pattern, _attribute_book(path, _text_of(path))
+    for pattern, model in books.models.items():
+        yield pattern, AttributeBook.from_model(model)
+
+
+@lru_cache(maxsize=16)
 def _attribute_book(path: Path, text: str) -> AttributeBook:
     from reconciler.domain.values.attributes import AttributeBook
 

@@ -23,6 +23,8 @@ from reconciler.domain.records.notes import check_callable, check_flags, positiv
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from reconciler.bootstrap.services import Services
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.erasures import Erasure
@@ -69,6 +71,7 @@ class Memory:
         migrate: bool = False,
         warm_up: bool = False,
         must_exist: bool = False,
+        attributes: Mapping[str, type[BaseModel]] | None = None,
         **arguments: Unpack[OpenFields],
     ) -> Self:
         """Open the memory that the settings describe; a new store is set up automatically.
@@ -85,6 +88,8 @@ class Memory:
                 the first note or recall; a program that embeds nothing never loads it.
             must_exist: refuse a place without a memory instead of making one there. The parts that
                 write are then set up only when a call needs them.
+            attributes: Pydantic models, by the ids of agents or shell patterns of ids: each field
+                is an attribute that these agents know. ``docs/attributes.md`` says how.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
@@ -109,6 +114,7 @@ class Memory:
                 migrate=migrate,
                 warm_up=warm_up,
                 must_exist=must_exist,
+                attributes=attributes,
             )
         )
 

@@ -124,6 +124,7 @@ class ReconcileSettings(_Group, frozen=True):
         default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
     )
     attributes_file: Path | None = None
+    books: dict[str, tuple[str, ...]] = {}
     write_attempts_max: Positive = _RETRYING.attempts_max
     cached_facts_max: Quantity = 50_000
     unavailable_seconds_max: Wait = _RETRYING.unavailable_seconds_max

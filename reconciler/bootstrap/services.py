@@ -42,6 +42,7 @@ from reconciler.bootstrap.chosen_models import (
     without_packaged_judge,
 )
 from reconciler.config_files import (
+    BookChoice,
     load_attribute_book,
     load_attribute_sentences,
     load_head,
@@ -70,6 +71,8 @@ from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submission
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.candidates import Candidate
@@ -170,6 +173,7 @@ class Services:
         id_key: bytes,
         clock: Callable[[], datetime],
         closing: ExitStack,
+        books: BookChoice,
         only_reads: bool = False,
     ) -> None:
         self.building = RLock()
@@ -178,10 +182,9 @@ class Services:
         self.is_closed = False
         self.retry_policy = retry_policy(settings)
         self.settings = settings
+        self.books = books
         self.embedder = embedder
-        own = settings.gate.system_attributes
-        systems = {name: frozenset(map(self.attributes.name_of, own[name])) for name in own}
-        self.policy = replace(policy, systems=systems) if own else policy
+        self.policy = _with_books(policy, self.attributes, settings.gate.system_attributes)
         self.clock = clock
         self.closing = closing
         self.is_judged = policy.reach is not None
@@ -304,7 +307,7 @@ class Services:
     @_Part
     def attributes(self) -> AttributeBook:
         """Attribute book: the attributes that slots may have."""
-        return load_attribute_book(self.settings.reconcile.attributes_file)
+        return load_attribute_book(self.books)
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -394,7 +397,7 @@ class Services:
         """
         from reconciler.domain.values.placing import Meant
 
-        slot = self.attributes.slot(subject=subject)
+        slot = self.attributes.of(scope.agent_id).slot(subject=subject)
         about = slot.subject if slot else CONTACT_SUBJECT
         if about == CONTACT_SUBJECT:
             return Meant((about,))
@@ -437,11 +440,11 @@ class Services:
         """Finds the attributes that a question asks for."""
         from reconciler.service.embedding import AskedAttributes
 
-        own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
+        model = self.embedder.model_id
         return AskedAttributes(
             self.embedder,
             questions=self._book_questions,
-            own=lambda: load_own_questions(own),
+            own=lambda: load_own_questions(self.books),
             shipped=lambda: load_question_vectors(model),
             kept=self._kept_questions,
         )
@@ -539,6 +542,7 @@ def build_services(
     migrate: bool = False,
     warm_up: bool = False,
     must_exist: bool = False,
+    attributes: Mapping[str, type[BaseModel]] | None = None,
 ) -> Services:
     """Open a memory, and make its store ready for the embedder's model.
 
@@ -552,12 +556,22 @@ def build_services(
         warm_up: start loading the model now, in a thread, instead of at the first text.
         must_exist: refuse a place without a memory instead of making one there. The parts that
             write, and their files, are then read only when a call needs them.
+        attributes: Pydantic models of attributes, by shell patterns of the agents' ids.
 
     Raises:
         ConfigurationError: something in the settings cannot work.
         GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
     """
     clock = clock or utc_now
+    models = (attributes or {}).values() if isinstance(attributes, Mapping | None) else (None,)
+    if not all(isinstance(each, type) and hasattr(each, "model_json_schema") for each in models):
+        raise ConfigurationError(
+            "attributes must be a mapping from agents to models: give a Pydantic model, the class, "
+            'for each, for example {"crm": Deal}'
+        )
+    books = BookChoice(
+        settings.reconcile.attributes_file, settings.reconcile.books, attributes or {}
+    )
     with ExitStack() as stack:
         if arbiter is not None or embedder is not None:
             settings = without_packaged_judge(settings)
@@ -570,7 +584,7 @@ def build_services(
             check_memory_exists(settings)
         else:
             # The files that configure a write are read before a store is opened or made.
-            load_attribute_book(settings.reconcile.attributes_file)
+            load_attribute_book(books)
             build_gate_policy(settings)
             settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
@@ -590,6 +604,7 @@ def build_services(
             id_key=open_store(binding_store, embedder, clock()),
             clock=clock,
             closing=stack,
+            books=books,
             only_reads=must_exist,
         )
         if not must_exist:
@@ -597,6 +612,22 @@ def build_services(
             services.build_all()
         services.closing = stack.pop_all()
         return services
+
+
+def _with_books(
+    policy: ReconcilePolicy, shared: AttributeBook, listed: Mapping[str, Sequence[str]]
+) -> ReconcilePolicy:
+    """Return the policy with what the books, and the settings for systems, say of attributes."""
+    every = [each for book in (shared, *shared.of_agents.values()) for each in book]
+    systems = {name: {*map(shared.name_of, names)} for name, names in listed.items()}
+    for attribute in every:
+        for name in attribute.outranked_by:
+            systems.setdefault(name, set()).add(attribute.name)
+    return replace(
+        policy,
+        systems={name: frozenset(names) for name, names in systems.items()},
+        confirmed=frozenset(each.name for each in every if each.confirm),
+    )
 
 
 def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:

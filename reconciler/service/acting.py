@@ -75,7 +75,10 @@ class Acting:
         ids = {name: _last(fact_id, same) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
-            known.facts, known.conflicts, self.how.confidence_min, self.attributes
+            known.facts,
+            known.conflicts,
+            self.how.confidence_min,
+            self.attributes.of(scope.agent_id),
         )
         asked: dict[str, list[Fact]] = {}
         wanted: dict[str, RecallFilter] = {}
@@ -123,7 +126,7 @@ class Acting:
         Raises:
             InvalidRequestError: either cannot be used.
         """
-        slot = self.attributes.slot(subject=subject, attribute=name)
+        slot = self.attributes.of(scope.agent_id).slot(subject=subject, attribute=name)
         if slot is None or slot.attribute is None:
             raise InvalidRequestError(
                 f"{name!r} is not the name of an attribute; give one, for example city"

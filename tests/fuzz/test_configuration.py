@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from reconciler import Memory
 from reconciler.adapters.structured_calls import read_prompt
-from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
+from reconciler.config_files import BookChoice, load_attribute_book, load_gate_policy, load_profile
 from reconciler.ops.calibration import read_pairs
 from reconciler.reading.lexicon import Cues, read_lexicon
 from reconciler.resources import resource_path
@@ -145,7 +145,7 @@ def attributes(seed: int, folder: Path) -> None:
     file = written(folder / "attributes.toml", toml(tables), chance)
 
     def loaded() -> None:
-        book = load_attribute_book(file)
+        book = load_attribute_book(BookChoice(file))
         for said in SENTENCES[:3]:
             book.reader.read(said)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.config_files import (
+    BookChoice,
     load_attribute_book,
     load_attribute_sentences,
     load_own_questions,
@@ -201,7 +202,7 @@ def test_own_attributes_bring_their_questions_or_are_asked_for_by_their_words(
         f"[house_style]\n{described}",
         encoding="utf-8",
     )
-    found = load_own_questions(own)
+    found = load_own_questions(BookChoice(own))
     assert list(found["favourite_wine"]) == ["Which bottle do I bring?"]
     assert list(found["house_style"]) == [
         "What is the house style?",
@@ -215,7 +216,7 @@ def test_questions_that_are_no_list_of_texts_are_refused(tmp_path: Path, given: 
     own = tmp_path / "own.toml"
     own.write_text(f'[wine]\ndescription = "Wine."\nholds = "many"\n{given}\n', encoding="utf-8")
     with pytest.raises(ConfigurationError, match="questions"):
-        load_own_questions(own)
+        load_own_questions(BookChoice(own))
 
 
 # What a question asks for

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.recalled import (
     ALLERGY,
-    MATTERS_MOST,
     is_never_cut,
     tells_of_allergy,
 )
@@ -23,6 +22,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
+from reconciler.domain.values.attributes import MATTERS_MOST
 from reconciler.floats import Floats
 from reconciler.reading.kinds import Category, RecallSemantics
 

@@ -23,7 +23,7 @@ from itertools import chain
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, keyed
-from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.frozen import frozen
 from reconciler.reading.guard import (
     deny_each_other,
@@ -42,8 +42,6 @@ from reconciler.reading.lexicon import lexicon
 from reconciler.reading.sensitive_data import TOKEN
 
 ALLERGY = "allergy"
-MATTERS_MOST = 0.95
-"""The importance of a standing limit, such as "never supply latex", or of a fact as important."""
 _FOR_GOOD = re.compile(
     r"\b(?:never|must not|no(?:thing|body|-one| one| exceptions?))\b", re.IGNORECASE
 )

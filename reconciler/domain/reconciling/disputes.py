@@ -66,12 +66,19 @@ def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
     """True if the contact may not change a fact, such as a credit limit.
 
     The fact is the word of a system in an attribute that is listed for it, or the word of an
-    operator in an attribute that the book does not list.
+    operator in an attribute that the book does not list; or its attribute waits for a person.
     """
     if fact.word is SourceKind.OPERATOR:
         return fact.slot is not None and not fact.slot.is_known
     listed = {*chain(*policy.systems.values())}
+    if waits_for_a_person(fact, policy):
+        return True
     return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
+
+
+def waits_for_a_person(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
+    """True if the book says that only a person changes the value of the fact's attribute."""
+    return _attribute(fact) in policy.confirmed
 
 
 def _attribute(said: Note | Fact | Neighbour) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.reconciling.disputes import yields
+from reconciler.domain.reconciling.disputes import waits_for_a_person, yields
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
     RuleLimit,
@@ -58,6 +58,8 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     if not held:
         return None
     why = f"{note.trust} {YIELDS} {held[0].word}"
+    if waits_for_a_person(held[0], seen.policy):
+        why = "another value of this attribute waits for an operator"
     return _protecting(held, note, seen, verdict, DecidedBy.TRUST, why)
 
 

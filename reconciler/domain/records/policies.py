@@ -60,6 +60,7 @@ class ReconcilePolicy:
         contested_window: after two contradictions within this time a value is contested.
         systems: the attributes in which a system of the builder outranks the contact, by the
             system's name.
+        confirmed: attributes of which only an operator changes a value; another word is a dispute.
         profile: the name under which these thresholds are recorded.
 
     Raises:
@@ -73,6 +74,7 @@ class ReconcilePolicy:
     guard: bool = True
     contested_window: timedelta = timedelta(days=7)
     systems: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+    confirmed: frozenset[str] = frozenset()
     profile: str = "seed"
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,6 +45,9 @@ VALUE_LENGTH_MAX = 500
 """The most characters in a value. Source: four lines of an address fit; a longer value is a
 text."""
 
+MATTERS_MOST = 0.95
+"""The importance of a standing limit, such as "never supply latex", and of critical attributes."""
+
 _DETERMINERS = re.compile(
     r"^(?:(?:the|a|an|my|our|your|his|her|their|its"
     r"|(?:contact|customer|client|user|prospect|lead|caller|person)['’]s)\s+)+(?=\S)"
@@ -65,12 +69,18 @@ class AttributeBook:
 
     Args:
         attributes: their names and aliases are all different.
+        of_agents: the books of some agents, by shell patterns of their ids; the first match counts.
 
     Raises:
         ConfigurationError: a name or an alias is unusable or taken twice.
     """
 
-    def __init__(self, attributes: Iterable[Attribute]) -> None:
+    def __init__(
+        self,
+        attributes: Iterable[Attribute],
+        of_agents: Mapping[str, AttributeBook] | None = None,
+    ) -> None:
+        self.of_agents = of_agents or {}
         self._attributes = tuple(attributes)
         self._by_key: dict[str, Attribute] = {}
         self._synonyms: dict[str, Mapping[str, str]] = {}
@@ -94,6 +104,31 @@ class AttributeBook:
             where = ".".join(map(str, key)) or "its table"
             raise _misfit(name, f"{where}: {fault['msg']}") from error
         return cls([_attribute(name, entry) for name, entry in entries.items()])
+
+    @classmethod
+    def from_model(cls, model: type[BaseModel]) -> AttributeBook:
+        """Make the book that a Pydantic model describes: an attribute for each of its fields.
+
+        A list holds many values, and types of dates, numbers, addresses and choices are compared as
+        such. A field's ``json_schema_extra`` may have any key of ``attributes.toml``.
+
+        Raises:
+            ConfigurationError: a field is unusable; the text names it and the remedy.
+        """
+        schema = model.model_json_schema()
+        defined = schema.get("$defs", {})
+        told = schema.get("properties", {}).items()
+        return cls.from_mapping({name: _table_of(name, field, defined) for name, field in told})
+
+    def of(self, agent_id: str) -> AttributeBook:
+        """Return the book of an agent; this one if it has none of its own."""
+        own = (book for each, book in self.of_agents.items() if fnmatchcase(agent_id, each))
+        return next(own, self)
+
+    def is_critical(self, slot: Slot | None) -> bool:
+        """True if every recall tells the facts of a slot."""
+        known = self.find(slot.attribute) if slot and slot.attribute else None
+        return known is not None and known.critical
 
     def __iter__(self) -> Iterator[Attribute]:
         """Return every attribute, in file order."""
@@ -249,6 +284,7 @@ class AttributeBook:
             text: the text.
             names: the contact's names, as far as they are known.
         """
+        given = given and self._keyed(given, text)
         if given is not None and given.attribute and given.said_subject:
             return given, None
         read = self.read_slot(text, names)
@@ -263,6 +299,19 @@ class AttributeBook:
                 return given, None
             slot = replace(slot, subject=given.subject, said_subject=given.said_subject)
         return slot, read.words
+
+    def _keyed(self, slot: Slot, text: str) -> Slot:
+        """Return a slot about the numbered thing that the text names, if its attribute has one."""
+        known = self.find(slot.attribute) if slot.attribute else None
+        if known is None or not known.keyed_by or slot.subject != CONTACT_SUBJECT:
+            return slot
+        number = re.search(
+            rf"\b{known.keyed_by}\W{{0,3}}(?:n(?:o|umber)\W{{1,2}})?(\w*\d[\w-]*)", text, re.I
+        )
+        if number is None:  # of which thing is unknown, so it replaces no value
+            return replace(slot, is_single_valued=False)
+        thing = f"{known.keyed_by} {number[1].casefold()}"
+        return replace(slot, subject=thing, said_subject=thing)
 
     def slot_of(self, read: ReadSlot) -> Slot | None:
         """Make a read attribute a slot that can be compared; None if it names no value.
@@ -342,6 +391,34 @@ class _Entry(BaseModel):
     questions: tuple[str, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = {}
     over: Mapping[str, tuple[str, ...]] = {}
+    confirm: bool = False
+    critical: bool = False
+    outranked_by: tuple[str, ...] = ()
+    keyed_by: str = Field(default="", pattern=r"^[a-z]*$")
+
+
+_KINDS = {
+    "boolean": "boolean", "integer": "number", "number": "number", "date": "date",
+    "date-time": "date_time", "email": "email", "uri": "url",
+}  # fmt: skip
+
+
+def _table_of(name: str, field: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a table of the file from a field of a JSON schema, as Pydantic writes it."""
+
+    def kind_of(told: Mapping[str, Any]) -> Mapping[str, Any]:
+        one = next((each for each in told.get("anyOf", ()) if each.get("type") != "null"), told)
+        return {**one, **defined.get(one.get("$ref", "").rpartition("/")[2], {})}
+
+    kind = kind_of(field)
+    one = kind_of(kind.get("items", {})) if (is_many := kind.get("type") == "array") else kind
+    read = {
+        "description": name.replace("_", " ").capitalize() + ".",
+        "holds": "many" if is_many else "one",
+        "normaliser": _KINDS.get(one.get("format") or one.get("type", ""), "text"),
+        "known": [word for word in one.get("enum", ()) if isinstance(word, str)],
+    }
+    return read | {key: field[key] for key in _Entry.model_fields if key in field}
 
 
 _FILE = TypeAdapter(dict[str, _Entry])

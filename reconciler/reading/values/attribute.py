@@ -28,6 +28,10 @@ class Attribute:
         known: texts that are values of it, whatever their kind.
         questions: how people ask for it; for recall.
         over: by value, or ``*`` for any value, the words that end it without naming it.
+        confirm: whether a changed value is a dispute until an operator answers it.
+        critical: whether every recall tells its facts.
+        outranked_by: the builder's systems, which outrank the contact.
+        keyed_by: the word for a numbered thing, such as "ticket", each of which has its own value.
     """
 
     name: str
@@ -42,3 +46,7 @@ class Attribute:
     known: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     over: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    confirm: bool = False
+    critical: bool = False
+    outranked_by: tuple[str, ...] = ()
+    keyed_by: str = ""

@@ -483,8 +483,11 @@ class SessionReader:
         Raises:
             InvalidNoteError: the claim cannot be used.
         """
-        given, text = self._slot(proposal.extracted), proposal.extracted.text
-        slot, slot_read_from = self.attributes.filled(given, text, [session.scope.contact_id])
+        scope, text = session.scope, proposal.extracted.text
+        given = self._slot(scope, proposal.extracted)
+        slot, slot_read_from = self.attributes.of(scope.agent_id).filled(
+            given, text, [scope.contact_id]
+        )
         return candidate_from(
             proposal,
             session,
@@ -548,7 +551,8 @@ class SessionReader:
         ]
         told = frozenset(_WORDS.findall(" ".join(said).casefold()))
         sentences = (sentence.text for text in said for sentence in read_text(text).sentences)
-        read = (self.attributes.filled(None, each, [scope.contact_id])[0] for each in sentences)
+        book = self.attributes.of(scope.agent_id)
+        read = (book.filled(None, each, [scope.contact_id])[0] for each in sentences)
         asked = {slot.attribute for slot in read if slot is not None}
 
         def shares(fact: Fact) -> bool:
@@ -562,11 +566,12 @@ class SessionReader:
 
         return tuple(self.near(scope, said, _KNOWN_MAX, shares))
 
-    def _slot(self, extracted: Extracted) -> Slot | None:
+    def _slot(self, scope: Scope, extracted: Extracted) -> Slot | None:
         """Return a claim's slot; None if it is invalid, because the words still count."""
-        is_known = self.attributes.find(extracted.attribute or "") is not None
+        book = self.attributes.of(scope.agent_id)
+        is_known = book.find(extracted.attribute or "") is not None
         try:
-            return self.attributes.slot(
+            return book.slot(
                 subject=extracted.subject,
                 attribute=extracted.attribute,
                 value=extracted.value,

@@ -148,10 +148,9 @@ class AgentTools:
         self._budget_tokens = budget_tokens
         self._sources = agent_sources(trusted_tools, colleague)
         self._colleague = colleague
+        self._book = live_door.attributes.of(scope.agent_id)
         self._tools = {
-            ADD_CONTACT_NOTE: add_tool(
-                tools[ADD_CONTACT_NOTE], live_door.attributes, self._sources
-            ),
+            ADD_CONTACT_NOTE: add_tool(tools[ADD_CONTACT_NOTE], self._book, self._sources),
             RELATE_CONTACT_NOTE: tools[RELATE_CONTACT_NOTE],
         }
         self._calls = {
@@ -284,7 +283,7 @@ class AgentTools:
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference")))) or None
-        if self._door.attributes.find(given.get("attribute") or ""):
+        if self._book.find(given.get("attribute") or ""):
             given = given | {"single_valued": None}  # a model never changes the book
         system = named if kind is SourceKind.APPROVED_DOC else None
         return given | {"source_kind": kind, "source_reference": reference, "artefact": system}

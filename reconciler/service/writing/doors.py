@@ -24,13 +24,13 @@ from reconciler.domain.records.kinds import (
     Disposal,
 )
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
+from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
-    from reconciler.domain.values.attributes import AttributeBook
     from reconciler.service.writing.write_gate import WriteGate
 
 
@@ -478,6 +478,7 @@ def note_of(
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
     if valid_from is not None:
         valid_from = utc("valid_from", valid_from)
+    attributes = attributes.of(scope.agent_id)
     given = {name: about.pop(name, None) for name in SlotFields.__annotations__}
     slot = attributes.slot(is_single_valued=given.pop("single_valued"), **given)
     words = None
@@ -485,6 +486,8 @@ def note_of(
     if isinstance(text, str) and isinstance(name, str | None):  # else the note refuses it
         names = (name, scope.contact_id)
         slot, words = attributes.filled(slot, text, names)
+    if attributes.is_critical(slot):
+        about.setdefault("importance", MATTERS_MOST)
     note = Note(
         scope=scope,
         text=text,

@@ -596,7 +596,7 @@ class Neighbourhoods:
             vectors,
             [one.pair for one in conflicts if one.is_open],
             [fact_id for one in conflicts for fact_id in one.pair],
-            self._attributes,
+            lambda: self._attributes().of(scope.agent_id),
             facts.numbers,
             facts.texts,
             facts.called,
