@@ -11,7 +11,7 @@ import tomllib
 from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import Profile, RecallFloor
@@ -287,8 +287,8 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
 
 
 @lru_cache
-def load_tools(profile: Literal["agent", "operator"]) -> dict[str, Tool]:
-    """The tools that a profile's models may call, with the texts for the models, by name.
+def load_tools() -> dict[str, Tool]:
+    """The tools that an agent's model may call, with the texts for the model, by name.
 
     Raises:
         ConfigurationError: the installation lacks the file.
@@ -297,7 +297,7 @@ def load_tools(profile: Literal["agent", "operator"]) -> dict[str, Tool]:
 
     from reconciler.domain.tools.tool import Tool
 
-    tools = TypeAdapter(list[Tool]).validate_python(_parsed(*_shipped("tools.toml"))[profile])
+    tools = TypeAdapter(list[Tool]).validate_python(_parsed(*_shipped("tools.toml"))["agent"])
     return {tool.name: tool for tool in tools}
 
 

@@ -312,7 +312,7 @@ class Services:
     @property
     def tools(self) -> Mapping[str, Tool]:
         """Tools that an agent's model may call; read when the first agent is given them."""
-        return load_tools("agent")
+        return load_tools()
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:

@@ -38,7 +38,7 @@ from reconciler.entrypoints.serving import (
     logging_to_stderr,
     open_memory,
     serve,
-    token_file,
+    tokens_of,
 )
 from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AccessProfile, Grant
@@ -55,7 +55,9 @@ Agents = Annotated[
 ]
 ProfileOption = Annotated[
     AccessProfile,
-    typer.Option(help="agent adds and recalls; operator answers questions and inspects."),
+    typer.Option(
+        help="agent adds and recalls; auditor reads; reviewer also answers; operator does all."
+    ),
 ]
 
 
@@ -69,8 +71,6 @@ def mcp(
     agents: Annotated[list[str] | None, typer.Option("--agent")] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
-    profile: ProfileOption = AccessProfile.AGENT,
-    operator: str = "operator",
     session: str | None = None,
     transport: Literal["stdio", "http"] = "stdio",
     host: str = "127.0.0.1",
@@ -85,12 +85,11 @@ def mcp(
 ) -> None:
     """Serve memory to MCP clients until SIGTERM, Ctrl-C or the end of input.
 
-    On stdio there is one client; --agent, --contact and --profile say what it may access. Over
+    On stdio there is one client; --agent and --contact say what it may access. Over
     HTTP, its token does: see `reconciler token`. With --json, one line says where it listens.
 
     Options:
         agents: on stdio: the agent that the memory belongs to; repeat for several.
-        operator: on stdio: the name under which an operator's answers are recorded.
         session: on stdio: the id of the session that notes and turns belong to.
         transport: how clients connect.
         host: over HTTP: the address to listen on.
@@ -104,7 +103,7 @@ def mcp(
 
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
         if transport == "stdio":
-            grant = _grant(profile, tenant, agents or [], contact, operator, session)
+            grant = _grant(AccessProfile.AGENT, tenant, agents or [], contact, "agent", session)
             check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
             from reconciler.serve.mcp_server.desk import Desk
             from reconciler.serve.mcp_server.protocol import serve_stdio
@@ -121,7 +120,7 @@ def mcp(
         from reconciler.serve.mcp_server.desk import Desk
         from reconciler.serve.mcp_server.streamable_http import PATH, http_app
 
-        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
+        address, known = address_of(host, port, name, tls_certificate, tls_key), tokens_of(tokens)
         serve(
             lambda memory: http_app(
                 Desk(memory), known, address, calls_per_minute=calls_per_minute
@@ -153,7 +152,7 @@ def create(
         expires: when it expires: ISO 8601 with a zone, or days such as 90d; default: never.
     """
     grant = _grant(profile, tenant, agents, contact, name or str(profile), session)
-    made, secret = token_file(tokens).create(grant, _expiry(expires))
+    made, secret = tokens_of(tokens).create(grant, _expiry(expires))
     if as_json:
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})
         return
@@ -171,7 +170,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     now = datetime.now(UTC)
     if tokens is not None and not tokens.exists():
         raise InvalidRequestError(f"file {tokens} does not exist")
-    listed = token_file(tokens).all()
+    listed = tokens_of(tokens).all()
     show(as_json, [token.to_dict(now) for token in listed], _tokens_view)
 
 
@@ -185,7 +184,7 @@ def revoke(
     Options:
         token_id: the token's id, as `reconciler token list` prints it.
     """
-    revoked = token_file(tokens).revoke(token_id)
+    revoked = tokens_of(tokens).revoke(token_id)
     show(as_json, revoked.to_dict(datetime.now(UTC)), lambda _: f"Revoked: {revoked.token_id}")
 
 
@@ -239,6 +238,7 @@ def serve_api(
     name: list[str] | None = None,
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
+    login_header: str | None = None,
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
@@ -256,6 +256,8 @@ def serve_api(
         name: a host name that clients use for this server; repeat for several.
         tls_certificate: the TLS certificate chain, a PEM file.
         tls_key: the TLS private key, a PEM file.
+        login_header: the header in which a proxy on this machine names who is logged in to the
+            page; a token with that --name says what the person may do.
         calls_per_minute: how many requests a minute each token may make.
         health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
@@ -265,7 +267,8 @@ def serve_api(
         check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
         from reconciler.serve.http_api.app import BOUNDS, serve_app
 
-        address, known = address_of(host, port, name, tls_certificate, tls_key), token_file(tokens)
+        address = address_of(host, port, name, tls_certificate, tls_key, login_header)
+        known = tokens_of(tokens)
         serve(
             lambda memory: serve_app(
                 memory,

@@ -7,6 +7,7 @@ the commands set up a log; the library itself never does.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import queue
 import signal
@@ -30,14 +31,17 @@ from reconciler.reading.visible_text import visible
 if TYPE_CHECKING:
     from reconciler.serve.access.connections import Bounds
     from reconciler.serve.access.http_door import Address
-    from reconciler.serve.access.tokens import TokenFile
+    from reconciler.serve.access.tokens import TokenList
     from reconciler.settings import LogSettings
 
 _LOG = logging.getLogger(__name__)
 
 Tokens = Annotated[
     Path | None,
-    typer.Option("--tokens", help="The token file; default: in the user's data folder."),
+    typer.Option(
+        "--tokens",
+        help="The token file; default: the store with Neo4j, else in the user's data folder.",
+    ),
 ]
 Port = Annotated[int, typer.Option(min=0, max=65_535)]
 CallsPerMinute = Annotated[int, typer.Option(min=1)]
@@ -53,7 +57,12 @@ Worker = Annotated[
 
 
 def address_of(
-    host: str, port: int, names: list[str] | None, certificate: Path | None, key: Path | None
+    host: str,
+    port: int,
+    names: list[str] | None,
+    certificate: Path | None,
+    key: Path | None,
+    login_header: str | None = None,
 ) -> Address:
     """Return the address to listen on.
 
@@ -64,15 +73,39 @@ def address_of(
 
     if (certificate is None) is not (key is None):
         raise InvalidRequestError("give --tls-certificate and --tls-key together")
-    return Address(host=host, port=port, names=names or (), certificate=certificate, key=key)
+    return Address(
+        host=host,
+        port=port,
+        names=names or (),
+        certificate=certificate,
+        key=key,
+        login_header=login_header,
+    )
 
 
-def token_file(path: Path | None) -> TokenFile:
-    """Return the file of tokens; None for the user's."""
+def tokens_of(path: Path | None) -> TokenList:
+    """Return the tokens of a file; with None those of the store, if several hosts share it.
+
+    An embedded store serves one process, so there a file of the user's has them.
+
+    Raises:
+        GraphError: the store is unavailable, or of another schema.
+    """
     from reconciler.resources import user_data_folder
-    from reconciler.serve.access.tokens import TokenFile
+    from reconciler.serve.access.tokens import StoreTokens, TokenFile
+    from reconciler.settings import load_settings
 
-    return TokenFile(path or user_data_folder() / "tokens.json")
+    settings = load_settings()
+    if path is not None or settings.graph == "embedded":
+        return TokenFile(path or user_data_folder() / "tokens.json")
+    from reconciler.bootstrap.chosen_models import open_graph
+    from reconciler.service.stores.binding_store import BindingStore
+
+    graph = open_graph(settings)
+    atexit.register(graph.close)
+    store = BindingStore(graph)
+    store.check_schema_version()
+    return StoreTokens(store)
 
 
 @contextmanager
@@ -87,7 +120,7 @@ def open_memory(worker: bool | None) -> Iterator[Memory]:
 def serve(
     app_of: Callable[[Memory], Any],
     address: Address,
-    tokens: TokenFile,
+    tokens: TokenList,
     *,
     worker: bool | None,
     path: str = "",
@@ -113,7 +146,7 @@ def serve(
         _LOG.warning(
             "no good token is in %s, so no client is admitted; `reconciler token create`, with the "
             "same --tokens, makes one",
-            without_secrets(str(tokens.path)),
+            without_secrets(tokens.place),
         )
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(

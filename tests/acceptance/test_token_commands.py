@@ -160,7 +160,7 @@ def test_a_server_without_a_token_says_that_it_admits_no_client(
     made = json_of(run, "token", "create", "--agent", "crm", "--tokens", str(tokens))
     assert "no client is admitted" not in serve()
     assert run("token", "revoke", made["id"], "--tokens", str(tokens))[0] == 0
-    assert f"no good token is in {tokens}" in serve()
+    assert f"no good token is in the token file {tokens}" in serve()
 
 
 def test_nor_does_a_token_count_that_has_expired(serve: Callable[[], str], tokens: Path) -> None:

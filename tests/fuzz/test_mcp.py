@@ -25,11 +25,8 @@ pytestmark = pytest.mark.faults
 GRANTS = (
     granted("agent", contact_id="priya"),
     granted("agent", "crm", "sales"),
-    granted("operator", name="dana"),
-    granted("operator", "crm", contact_id="priya", name="dana"),
 )
 NAMES = ("add_contact_note", "recall_contact", "hand_over_session", "relate_contact_note")
-OPERATORS = ("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
 MESSAGES = st.lists(
     st.fixed_dictionaries(
         {"role": sometimes(st.sampled_from(("user", "assistant")), JSON_VALUES), "content": TEXTS}
@@ -42,7 +39,7 @@ MESSAGES = st.lists(
 def calls(draw: st.DrawFn, bench: Bench) -> tuple[Grant, str, dict[str, Any]]:
     """A grant, a tool that it may have, and what a client sends."""
     grant = draw(st.sampled_from(GRANTS))
-    name = draw(st.sampled_from(NAMES if grant.profile == "agent" else OPERATORS))
+    name = draw(st.sampled_from(NAMES))
     handles = st.sampled_from([handle_of(each) for each in bench.ids["fact_id"]])
     usual: dict[str, Any] = {
         "agent_id": st.sampled_from(("crm", "sales", "other")),
@@ -52,8 +49,6 @@ def calls(draw: st.DrawFn, bench: Bench) -> tuple[Grant, str, dict[str, Any]]:
         "about": TEXTS,
         "source_kind": st.sampled_from(("user_explicit", "tool_output", "model_guess")),
         "messages": MESSAGES,
-        "decision_id": st.sampled_from(bench.ids["decision_id"]),
-        "fact_id": st.sampled_from(bench.ids["fact_id"]),
         **dict.fromkeys(("note", "repeats"), handles),
         **dict.fromkeys(("replaces", "ends", "both_hold"), st.lists(handles, max_size=2)),
     }

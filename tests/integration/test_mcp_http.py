@@ -19,9 +19,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from reconciler import ContactMemory, Memory
+from reconciler import Memory
 from reconciler.serve.access.http_door import Address, is_loopback
 from reconciler.serve.access.tokens import TokenFile
+from reconciler.service.tools.agent_tools import AgentTools
 from reconciler.testing import HashingEmbedder
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
@@ -33,9 +34,6 @@ ADD, RECALL = "add_contact_note", "recall_contact"
 PRIYA = {"contact_id": "priya"}
 NUTS, HELLO = "Please remember that I am allergic to nuts.", "Hello again!"
 AGENT_TOOLS = {ADD, "relate_contact_note", RECALL, "hand_over_session"}
-OPERATOR_TOOLS = {
-    *("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
-}
 
 
 @pytest.fixture
@@ -75,28 +73,41 @@ def test_a_note_that_one_client_adds_is_what_another_recalls(server: HttpServer)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize(
-    ("profile", "names"), [("agent", AGENT_TOOLS), ("operator", OPERATOR_TOOLS)]
-)
-def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
-    untouched: tuple[Memory, HttpServer], profile: str, names: set[str], mode: str
+def test_an_agent_has_the_same_tools_in_every_version_of_the_protocol(
+    untouched: tuple[Memory, HttpServer], mode: str
 ) -> None:
     _, server = untouched
-    found = server.asked(server.token(granted(profile)), _tools, mode=mode)
-    assert {each.name for each in found} == names
+    found = server.asked(server.token(granted()), _tools, mode=mode)
+    assert {each.name for each in found} == AGENT_TOOLS
 
 
-@every("profile", ["agent", "operator"])
+def test_an_operators_token_is_told_where_a_person_asks(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
+    _, server = untouched
+    with pytest.raises(MCPError, match="opens the page and the HTTP API"):
+        server.asked(server.token(granted("operator")), _tools)
+
+
+@every("profile", ["reviewer", "auditor"])
+def test_a_token_that_may_not_write_is_refused(
+    untouched: tuple[Memory, HttpServer], profile: str
+) -> None:
+    _, server = untouched
+    answer = server.post(Authorization=f"Bearer {server.token(granted(profile))}")
+    assert answer.status_code == 403
+    assert f"profile {profile}" in answer.json()["detail"]
+
+
 @every("bound", [{}, {"contact_id": "priya"}])
 @every("agents", [("crm",), ("crm", "sales")])
 def test_what_the_schemas_require_is_what_the_grant_leaves_open(
     untouched: tuple[Memory, HttpServer],
-    profile: str,
     bound: dict[str, str],
     agents: tuple[str, ...],
 ) -> None:
     _, server = untouched
-    for tool in server.asked(server.token(granted(profile, *agents, **bound)), _tools):
+    for tool in server.asked(server.token(granted("agent", *agents, **bound)), _tools):
         schema = tool.input_schema
         jsonschema.Draft202012Validator.check_schema(schema)
         assert set(schema["required"]) <= schema["properties"].keys()
@@ -108,10 +119,9 @@ def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(
     untouched: tuple[Memory, HttpServer],
 ) -> None:
     _, server = untouched
-    for profile in ("agent", "operator"):
-        for tool in server.asked(server.token(granted(profile, "crm", "sales")), _tools):
-            taken = tool.input_schema["properties"].keys()
-            assert not taken & {"tenant", "name", "proposed_by", "by", "operator"}
+    for tool in server.asked(server.token(granted("agent", "crm", "sales")), _tools):
+        taken = tool.input_schema["properties"].keys()
+        assert not taken & {"tenant", "name", "proposed_by", "by", "operator"}
 
 
 @every("header", [None, "Basic abc", "Bearer", "Bearer rcl_wrong", "rcl_"])
@@ -175,26 +185,6 @@ def test_another_tenants_token_finds_nothing_of_the_same_agent_and_contact(
     assert "Pune" in server.asked(own, called(RECALL, PRIYA))[0]
 
 
-def test_nothing_that_an_operator_is_told_is_another_tenants(
-    server: HttpServer, memory: Memory
-) -> None:
-    memory.add_contact_note("crm", "priya", "Lives in Pune.", attribute="city", value="Pune")
-    _held(memory)
-    theirs = server.token(granted("operator", tenant="globex", contact_id="priya"))
-
-    async def everything(client: Client) -> str:
-        names = ("pending", "history", "profile", "health")
-        asked: dict[str, dict[str, str]] = {name: {} for name in names}
-        asked["evidence"] = {"about": "city"}
-        told = [(await called(tool, given)(client))[0] for tool, given in asked.items()]
-        return "\n".join(told)
-
-    text = server.asked(theirs, everything)
-    assert "Pune" not in text
-    assert "window seats" not in text
-    assert "1 live" not in text
-
-
 def test_another_agent_is_refused_in_the_words_of_one_that_there_is_none_of(
     server: HttpServer, memory: Memory
 ) -> None:
@@ -208,11 +198,10 @@ def test_another_agent_is_refused_in_the_words_of_one_that_there_is_none_of(
 
 def test_a_token_for_one_contact_reaches_no_other(server: HttpServer, memory: Memory) -> None:
     memory.add_contact_note("crm", "tom", "Lives in Rome.")
-    for profile, tool in (("agent", RECALL), ("operator", "history"), ("operator", "profile")):
-        token = server.token(granted(profile, contact_id="priya"))
-        text, is_error = server.asked(token, called(tool, {"contact_id": "tom"}))
-        assert is_error
-        assert "Rome" not in text
+    token = server.token(granted(contact_id="priya"))
+    text, is_error = server.asked(token, called(RECALL, {"contact_id": "tom"}))
+    assert is_error
+    assert "Rome" not in text
 
 
 def _held(memory: Memory, contact_id: str = "priya", tenant: str | None = None) -> str:
@@ -231,72 +220,6 @@ def test_an_agents_token_has_no_tool_that_approves_or_tells_of_it(
     with pytest.raises(MCPError, match="there is no"):
         server.asked(server.token(granted()), called(tool, given))
     assert len(memory.contact("crm", "priya").pending()) == 1
-
-
-def test_an_operator_confirms_in_the_name_of_the_token(server: HttpServer, memory: Memory) -> None:
-    held = _held(memory)
-    anna = server.token(granted("operator", name="anna"))
-    assert held in server.asked(anna, called("pending"))[0]
-    given = PRIYA | {"decision_id": held, "answered_by": "operator"}
-    text, is_error = server.asked(anna, called("confirm", given))
-    assert not is_error, text
-    [decision] = [
-        each
-        for each in memory.contact("crm", "priya").decisions()
-        if each.proposal.answered_by is not None
-    ]
-    assert decision.proposal.answered_by == "anna"
-    assert "window seats" in server.asked(anna, called("history", PRIYA))[0]
-
-
-def test_an_operator_rejects_and_the_same_waits_no_more(server: HttpServer, memory: Memory) -> None:
-    given = PRIYA | {"decision_id": _held(memory), "answered_by": "contact"}
-    token = server.token(granted("operator"))
-    assert not server.asked(token, called("reject", given))[1]
-    assert server.asked(token, called("pending"))[0] == "Nothing waits for an answer."
-
-
-def test_another_tenants_decision_is_answered_like_one_that_does_not_exist(
-    server: HttpServer, memory: Memory
-) -> None:
-    token = server.token(granted("operator"))
-    others, nowhere = _held(memory, tenant="acme"), "00000000-0000-4000-8000-000000000000"
-    for tool in ("confirm", "explain"):
-        more = {"answered_by": "contact"} if tool == "confirm" else {}
-        there, none = (
-            server.asked(token, called(tool, PRIYA | {"decision_id": each} | more))
-            for each in (others, nowhere)
-        )
-        assert there[1]
-        assert there[0].replace(others, "ID") == none[0].replace(nowhere, "ID")
-
-
-def test_every_operators_tool_answers_shortly_and_without_vectors(
-    server: HttpServer, memory: Memory
-) -> None:
-    memory.add_contact_note("crm", "priya", "Lives in Pune.", attribute="city", value="Pune")
-    done = memory.add_contact_note("crm", "priya", "Lives in Goa.", attribute="city", value="Goa")
-    token = server.token(granted("operator"))
-    for tool, given in {
-        "pending": {}, "history": PRIYA, "profile": PRIYA, "health": PRIYA,
-        "explain": PRIYA | {"decision_id": done.decision_id},
-        "evidence": PRIYA | {"about": "city"},
-    }.items():  # fmt: skip
-        text, is_error = server.asked(token, called(tool, given))
-        assert not is_error, text
-        assert 0 < len(text) <= 12_100
-        assert "embedding" not in text
-        assert tool in ("pending", "health") or "Goa" in text
-
-
-def test_a_long_history_is_cut_at_a_line_and_says_how_much_is_left_out(
-    server: HttpServer, memory: Memory
-) -> None:
-    lines = [{"text": f"Owns bicycle {number} of brand number {number}."} for number in range(150)]
-    memory.import_notes(iter(map(json.dumps, lines)), agent_id="crm", contact_id="priya")
-    text, _ = server.asked(server.token(granted("operator")), called("history", PRIYA))
-    assert len(text) <= 12_100
-    assert text.endswith("lines more; ask for less)")
 
 
 def test_two_clients_at_once_lose_nothing_and_repeat_nothing(
@@ -481,10 +404,10 @@ def test_what_nobody_foresaw_is_told_without_its_text(
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("/home/secret/memory.lbug")
 
-    monkeypatch.setattr(ContactMemory, "history", fails)
+    monkeypatch.setattr(AgentTools, "call", fails)
     for mode in ("auto", "legacy"):
         with pytest.raises(MCPError) as caught:
-            server.asked(server.token(granted("operator")), called("history", PRIYA), mode=mode)
+            server.asked(server.token(granted()), called(RECALL, PRIYA), mode=mode)
         assert "secret" not in repr(caught.value)
 
 

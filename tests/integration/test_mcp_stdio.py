@@ -88,16 +88,8 @@ def test_an_agent_bound_to_a_contact_adds_recalls_and_hands_over(
     assert "2,000" in found["long"][0]
 
 
-def test_an_operators_client_is_told_what_the_agents_was_not(environment: dict[str, str]) -> None:
-    with memory_of(environment) as memory:
-        memory.add_contact_note("crm", "priya", "I guess I prefer window seats", importance=0.8)
-    server = parameters(
-        environment, "--agent", "crm", "--profile", "operator", "--operator", "anna"
-    )
-    text, is_error = asked(server, called("pending"))
-    assert not is_error
-    assert "window seats" in text
-    with pytest.raises(MCPError, match="there is no 'confirm'"):  # the agent has no such tool
+def test_an_agents_client_has_no_tool_that_approves(environment: dict[str, str]) -> None:
+    with pytest.raises(MCPError, match="there is no 'confirm'"):
         asked(
             parameters(environment, "--agent", "crm"),
             called("confirm", {"decision_id": "x", "answered_by": "contact"}),
@@ -194,7 +186,6 @@ def test_a_second_server_on_the_embedded_store_says_that_it_is_locked(
         ((), "--agent"),
         (("--agent", " "), "agent_id"),
         (("--agent", "crm", "--contact", ""), "contact_id"),
-        (("--agent", "crm", "--operator", "contact"), "contact"),
         (("--agent", "crm", "--transport", "http"), "token create"),
         (("--transport", "http", "--tls-key", "x.pem"), "together"),
     ],

@@ -445,7 +445,7 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
 
 
 def _arguments(tool: str) -> set[str]:
-    return {each.name for each in load_tools("agent")[tool].parameters}
+    return {each.name for each in load_tools()[tool].parameters}
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,6 @@ def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str
     places = tuple(f"{_SERVED}.{each}" for each in served)
     servers = {each for each in _callers(answer) if each.startswith(places)}
     assert servers == {
-        f"{_SERVED}.mcp_server.operator_desk",
         f"{_SERVED}.http_api.operator_routes",
         f"{_SERVED}.operator_page.acts",
     }

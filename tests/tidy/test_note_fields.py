@@ -74,7 +74,7 @@ def test_a_line_of_an_import_may_have_every_field_but_the_proposer_and_when_it_e
 
 
 def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:
-    taken = {each.name for each in load_tools("agent")["add_contact_note"].parameters}
+    taken = {each.name for each in load_tools()["add_contact_note"].parameters}
     effects = set(EffectFields.__annotations__)
     assert taken - {"text"} == set(AgentFields.__annotations__) | effects
 

@@ -9,7 +9,7 @@ from reconciler.reading.kinds import Category
 from reconciler.serve.access.grants import AGENT_ROLES
 from reconciler.serve.mcp_server.desk import HAND_OVER, MESSAGES_MAX
 
-AGENTS, OPERATORS = load_tools("agent"), load_tools("operator")
+AGENTS = load_tools()
 
 
 def _parameter(tool: str, name: str) -> Parameter:
@@ -17,10 +17,9 @@ def _parameter(tool: str, name: str) -> Parameter:
 
 
 def test_a_text_may_be_as_long_as_that_of_a_note() -> None:
-    tools = (*AGENTS.values(), *OPERATORS.values())
     bounds = {
         each.length_max
-        for tool in tools
+        for tool in AGENTS.values()
         for each in tool.parameters
         if each.length_max is not None and each.kind is Kind.STRING
     }

@@ -16,11 +16,23 @@ AGENT_ROLES = ("user", "assistant", "tool")
 _CONTACT = "contact"
 
 
+_ANSWERS = frozenset(
+    ("confirm", "reject", "withdraw", "resolve", "answer", "answers", "settle", "logout")
+)
+"""How the addresses end at which questions are answered, of the API and of the page."""
+
+
 class AccessProfile(StrEnum):
-    """What a client may do: an agent's model adds and recalls, an operator's answers questions."""
+    """What a client may do.
+
+    An agent's model adds and recalls. Of persons, an auditor reads, a reviewer also answers
+    questions, and an operator does everything.
+    """
 
     AGENT = "agent"
+    REVIEWER = "reviewer"
     OPERATOR = "operator"
+    AUDITOR = "auditor"
 
 
 class NotGrantedError(InvalidRequestError):
@@ -75,6 +87,19 @@ class Grant:
             "contact": self.contact_id,
             "session": self.session_id,
         }
+
+    def check_may(self, method: str, path: str) -> None:
+        """Check that the profile may make a request; ``operators_only`` checks an agent's.
+
+        Raises:
+            NotGrantedError: it changes something, which a reviewer or an auditor may not.
+        """
+        may_write = self.profile in (AccessProfile.AGENT, AccessProfile.OPERATOR)
+        is_answer = self.profile is AccessProfile.REVIEWER and path.rpartition("/")[2] in _ANSWERS
+        if not (may_write or is_answer or method in ("GET", "HEAD") or path == "/logout"):
+            raise NotGrantedError(
+                f"this token has the profile {self.profile}, which may not do this; an operator may"
+            )
 
     def agent(self, asked: object) -> str:
         """Return the requested agent, or the only agent of the grant.

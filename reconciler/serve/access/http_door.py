@@ -22,15 +22,16 @@ from threading import Lock
 from typing import Protocol
 
 from cachetools import LRUCache
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, ReconcilerError
 from reconciler.frozen import frozen, in_order
 from reconciler.serve.access.connections import LET_IN, Bounds, bounded_server
-from reconciler.serve.access.problems import Problem, ProblemError, problem_answer
+from reconciler.serve.access.problems import Problem, ProblemError, problem_answer, problem_of
 from reconciler.serve.access.tokens import AccessToken
 
 BODY = "reconciler.body"
@@ -57,6 +58,8 @@ class Address:
         host, port: the address to listen on; port 0 takes a free port.
         names: further host names that clients use, besides loopback and ``host``.
         certificate, key: the files for TLS; None without TLS.
+        login_header: the header in which a proxy on this machine names who is logged in; None if
+            there is no such proxy.
     """
 
     host: str
@@ -64,6 +67,7 @@ class Address:
     names: Sequence[str] = ()
     certificate: Path | None = None
     key: Path | None = None
+    login_header: str | None = None
 
     @property
     def host_in_url(self) -> str:
@@ -255,9 +259,12 @@ class TokenDoor:
         if scope["type"] != "http":
             return
         try:
-            token = self._admitted(scope)
-        except ProblemError as error:
-            await self.refuse(scope, error.problem)(scope, receive, send)
+            presented = self.presented(HTTPConnection(scope))
+            # In a thread: a store that does not answer must not hold up other requests.
+            found = await run_in_threadpool(self.tokens.find, presented or "")
+            token = self._admitted(scope, found, is_missing=presented is None)
+        except (ProblemError, ReconcilerError) as error:
+            await self.refuse(scope, problem_of(error))(scope, receive, send)
             return
         keeping = scope.get("state", {}).get(LET_IN, nullcontext)  # absent in a caller's own server
         self._under_way[token.token_id] += 1
@@ -267,22 +274,24 @@ class TokenDoor:
         finally:
             self._under_way[token.token_id] -= 1
 
-    def _admitted(self, scope: Scope) -> AccessToken:
+    def _admitted(
+        self, scope: Scope, token: AccessToken | None, *, is_missing: bool
+    ) -> AccessToken:
         """Return the token of a request that is let in.
 
         Raises:
             ProblemError: the request is not let in.
+            NotGrantedError: the token's profile does not allow it.
         """
-        presented = self.presented(HTTPConnection(scope))
-        token = None if presented is None else self.tokens.find(presented)
         if token is None:
-            raise self._turned_away(scope, is_missing=presented is None)
+            raise self._turned_away(scope, is_missing=is_missing)
         if (seconds := self._calls.wait_seconds(token.token_id)) > 0:
             told = (
                 "too many requests for this token; wait as long as Retry-After says and call less "
                 "often, or let the operator of the server raise --calls-per-minute"
             )
             raise _too_many(told, seconds)
+        token.grant.check_may(scope["method"], scope["path"])
         if self.methods and scope["method"] not in self.methods:
             allowed = ", ".join(self.methods)
             told = f"only {allowed} is served here"

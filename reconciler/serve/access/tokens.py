@@ -1,4 +1,4 @@
-"""Tokens for access over HTTP. A file holds their hashes; a token itself is shown once.
+"""Tokens for access over HTTP. Only their hashes are kept; a token itself is shown once.
 
 A token is 256 random bits, so a fast keyed hash is enough: there is no password to guess that a
 slow one such as bcrypt would protect, and each request would pay for it.
@@ -13,19 +13,22 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
 
-from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.serve.access.grants import Grant
+from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.service.stores.binding_store import BindingStore
 
 _PREFIX = "rcl_"
 _SECRET_BYTES = 32
@@ -33,6 +36,7 @@ _PRESENTED_LENGTH_MAX = 200
 _FILE_BYTES_MAX = 4 * 1024 * 1024
 TOKENS_MAX = 1_000
 _WRITABLE_BY_OTHERS = 0o022
+_SEEN_AGAIN_SECONDS = 20.0
 _IS_FOLDER = "it is a folder; name a file in it"
 _log = logging.getLogger(__name__)
 
@@ -101,24 +105,20 @@ _FORM = TypeAdapter(_Contents)
 """The form of the file, as JSON."""
 
 
-class TokenFile:
-    """The file of tokens, which only its owner may write. Safe between threads and processes.
+class TokenList:
+    """The tokens that let clients in. Safe between threads and processes.
 
-    A change by another process takes effect at the next request. If the file can no longer be read,
-    no client is let in.
+    If they cannot be read, no client is let in.
 
     Args:
-        path: the file; created with the first token.
+        place: where they are, for a message.
         clock: the time now, UTC-aware, for tests.
     """
 
-    def __init__(
-        self, path: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
-        self.path = path
+    def __init__(self, place: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)):
+        self.place = place
         self._clock = clock
         self._read: _Contents | None = None
-        self._mark: tuple[int, ...] | None = None
         self._lock = Lock()
 
     def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[AccessToken, str]:
@@ -135,7 +135,7 @@ class TokenFile:
         with self._changing() as contents:
             if len(contents.tokens) >= TOKENS_MAX:
                 raise ConfigurationError(
-                    f"{self.path} holds {TOKENS_MAX} tokens, which is the limit; name another file "
+                    f"{self.place} holds {TOKENS_MAX} tokens, which is the limit; name another "
                     "with --tokens"
                 )
             made = AccessToken(
@@ -157,8 +157,8 @@ class TokenFile:
         """
         if not self._contents().key:
             raise ConfigurationError(
-                f"there is no token file {self.path}; name the one that the server uses with "
-                "--tokens, or make a token with `reconciler token create`"
+                f"{self.place} holds no token; name the one that the server uses with --tokens, or "
+                "make a token with `reconciler token create`"
             )
         with self._changing() as contents:
             revoked = contents.by_id.get(token_id)
@@ -199,10 +199,64 @@ class TokenFile:
     def _valid(self, look: Callable[[_Contents], AccessToken | None]) -> AccessToken | None:
         try:
             token = look(self._contents())
-        except ReconcilerError as error:
+        except (ConfigurationError, InvalidRequestError) as error:  # a store's outage is told
             _log.error("no client is admitted: %s", error)
             return None
         return token if token is not None and token.is_good(self._clock()) else None
+
+    def find_named(self, name: str) -> AccessToken | None:
+        """Return the newest valid token of a person with this name; None if there is none."""
+
+        def newest(contents: _Contents) -> AccessToken | None:
+            own = (
+                token
+                for token in reversed(contents.tokens)
+                if token.grant.name == name and token.is_good(self._clock())
+            )
+            return next((one for one in own if one.grant.profile is not AccessProfile.AGENT), None)
+
+        return self._valid(newest)
+
+    def _contents(self) -> _Contents:
+        """Return the tokens, read again if they may have changed; none if there is no place."""
+        raise NotImplementedError
+
+    def _changing(self) -> AbstractContextManager[_Contents]:
+        """Give the contents; no other process changes them until the block ends."""
+        raise NotImplementedError
+
+    def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:
+        """Write these tokens; a reader sees the whole old or the whole new ones."""
+        raise NotImplementedError
+
+    def _parsed(self, document: str | bytes) -> _Contents:
+        try:
+            return _FORM.validate_json(document)
+        except (ValidationError, TypeError) as error:  # the latter if the key is no text
+            raise self._unusable(
+                "it is not a token file of this version; name another file, or make new tokens"
+            ) from error
+
+    def _unusable(self, why: str | None) -> ConfigurationError:
+        return ConfigurationError(f"{self.place} cannot be used: {why}")
+
+
+class TokenFile(TokenList):
+    """A file of tokens, which only its owner may write.
+
+    A change by another process takes effect at the next request.
+
+    Args:
+        path: the file; created with the first token.
+        clock: the time now, UTC-aware, for tests.
+    """
+
+    def __init__(
+        self, path: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        super().__init__(f"the token file {path}", clock)
+        self.path = path
+        self._mark: tuple[int, ...] | None = None
 
     def _contents(self) -> _Contents:
         """Return the tokens of the file, read again if it has changed; none without a file."""
@@ -229,13 +283,10 @@ class TokenFile:
     def _load(self) -> _Contents:
         try:
             with self.path.open("rb") as file:
-                return _FORM.validate_json(file.read(_FILE_BYTES_MAX))
+                document = file.read(_FILE_BYTES_MAX)
         except OSError as error:
             raise self._unusable(error.strerror) from error
-        except (ValidationError, TypeError) as error:  # the latter if the key is no text
-            raise self._unusable(
-                "it is not a token file of this version; name another file, or make new tokens"
-            ) from error
+        return self._parsed(document)
 
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
@@ -264,5 +315,38 @@ class TokenFile:
         written = _FORM.dump_json(replace(contents, tokens=tokens), indent=1)
         write_new(self.path, written, overwrite=True)
 
-    def _unusable(self, why: str | None) -> ConfigurationError:
-        return ConfigurationError(f"the token file {self.path} cannot be used: {why}")
+
+class StoreTokens(TokenList):
+    """Tokens in the store itself, where several hosts share it.
+
+    A change takes effect on every host within ``_SEEN_AGAIN_SECONDS``.
+
+    Args:
+        store: reads and replaces the document.
+    """
+
+    def __init__(self, store: BindingStore) -> None:
+        super().__init__("the store's list of tokens")
+        self._store = store
+        self._document = ""
+        self._seen_at = -inf
+
+    def _contents(self) -> _Contents:
+        with self._lock:
+            if self._read is None or monotonic() - self._seen_at > _SEEN_AGAIN_SECONDS:
+                self._document = self._store.tokens()
+                self._read = self._parsed(self._document) if self._document else _Contents(b"", ())
+                self._seen_at = monotonic()
+            return self._read
+
+    @contextmanager
+    def _changing(self) -> Iterator[_Contents]:
+        self._seen_at = -inf
+        contents = self._contents()
+        yield contents if contents.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
+        self._seen_at = -inf
+
+    def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:
+        written = _FORM.dump_json(replace(contents, tokens=tokens)).decode()
+        if not self._store.replace_tokens(self._document, written):
+            raise self._unusable("another process has just changed it; try again")

@@ -144,12 +144,12 @@ def _is_list(schema: dict[str, Any]) -> bool:
 
 
 async def operators_only(grant: GrantOf) -> None:
-    """Let in only an operator's token.
+    """Let in only a person's token; ``Grant.check_may`` has checked what it may do.
 
     Raises:
         NotGrantedError: the token is an agent's.
     """
-    if grant.profile is not AccessProfile.OPERATOR:
+    if grant.profile is AccessProfile.AGENT:
         raise NotGrantedError(
             "this needs an operator's token; make one with `reconciler token create --profile "
             "operator`"

@@ -44,7 +44,7 @@ from reconciler.serve.access.http_door import (
     with_body,
 )
 from reconciler.serve.access.problems import MEDIA_TYPE, Problem, problem_answer, telling
-from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.access.tokens import TokenList
 from reconciler.serve.http_api import agent_routes, operator_routes, shapes
 from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
 from reconciler.serve.operator_page.app import operator_page
@@ -90,7 +90,7 @@ _OF_ALL = (
 
 def serve_app(
     memory: Memory,
-    tokens: TokenFile,
+    tokens: TokenList,
     address: Address,
     *,
     calls_per_minute: int,

@@ -42,7 +42,7 @@ from pydantic import ValidationError
 
 from reconciler.domain.records.notes import storable
 from reconciler.serve.access.grants import Grant
-from reconciler.serve.mcp_server.desk import Desk, UnknownNameError
+from reconciler.serve.mcp_server.desk import INSTRUCTIONS, Desk, UnknownNameError
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -84,8 +84,6 @@ def mcp_server(
     desk: Desk,
     grant_of: Callable[[ServerRequestContext[Any, Any]], Grant],
     calls: Calls,
-    *,
-    instructions: str | None = None,
 ) -> Server[Any]:
     """Make a server of the SDK that answers from the desk.
 
@@ -93,7 +91,6 @@ def mcp_server(
         desk: answers the requests.
         grant_of: finds the client's grant, by the request.
         calls: runs the calls.
-        instructions: the text about the server for a client's model.
     """
 
     async def list_tools(ctx: Any, _: Any) -> types.ListToolsResult:
@@ -111,7 +108,7 @@ def mcp_server(
         "reconciler",
         version=metadata.version("graph-memory-reconciler"),
         title="Memory about contacts",
-        instructions=instructions,
+        instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -201,7 +198,7 @@ def _mended(refused: ValidationError) -> SessionMessage | ValidationError:
 
 async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
     calls = Calls()
-    server = mcp_server(desk, lambda _: grant, calls, instructions=desk.instructions(grant.profile))
+    server = mcp_server(desk, lambda _: grant, calls)
     async with anyio.create_task_group() as tasks:
         await tasks.start(_end_at_a_signal, calls, close)
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as passing_on:

@@ -9,18 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_REQUEST
 from starlette.types import ASGIApp
 
-from reconciler.serve.access.grants import Grant
+from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.http_door import GRANT, Address, NameDoor, TokenDoor
-from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.access.tokens import TokenList
 from reconciler.serve.mcp_server.desk import Desk
 from reconciler.serve.mcp_server.protocol import Calls, mcp_server
 
 PATH = "/mcp"
+_NOT_AN_AGENTS = (
+    "this token is a person's, which opens the page and the HTTP API; for an MCP client make one "
+    "with the profile agent"
+)
 
 
-def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
+def http_app(desk: Desk, tokens: TokenList, address: Address, *, calls_per_minute: int) -> ASGIApp:
     """Make the server as an ASGI application, to run in a server of your own.
 
     Args:
@@ -43,5 +49,12 @@ def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minut
 
 
 def _grant(ctx: Any) -> Grant:
+    """Return the grant of a request's token.
+
+    Raises:
+        MCPError: the token is a person's.
+    """
     grant: Grant = ctx.request.scope[GRANT]
+    if grant.profile is not AccessProfile.AGENT:
+        raise MCPError(INVALID_REQUEST, _NOT_AN_AGENTS)
     return grant

@@ -27,13 +27,15 @@ from reconciler.serve.access.http_door import (
     NameDoor,
     Rates,
     TokenDoor,
+    is_loopback,
 )
 from reconciler.serve.access.problems import Problem, telling
-from reconciler.serve.access.tokens import TokenFile
+from reconciler.serve.access.tokens import TokenList
 from reconciler.serve.operator_page.acts import FORMS, READS
 from reconciler.serve.operator_page.views import PAGES
 from reconciler.serve.operator_page.visits import (
     FORM_KEY,
+    LOGGED_IN,
     Logins,
     NotDoneError,
     act,
@@ -75,9 +77,14 @@ _OVER = (
     "was restarted or the token was revoked."
 )
 
+_UNNAMED = (
+    "You are logged in, but no token here has your name. An operator makes one with `reconciler "
+    "token create`: --name is the name that the proxy sends, --profile says what you may do."
+)
+
 
 def operator_page(
-    memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
+    memory: Memory, tokens: TokenList, address: Address, *, calls_per_minute: int
 ) -> ASGIApp:
     """Make the page as an ASGI application.
 
@@ -88,7 +95,7 @@ def operator_page(
         calls_per_minute: how many requests each token may make.
     """
     logins = Logins(tokens)
-    login = _LoginDoor(tokens, logins, is_encrypted=address.certificate is not None)
+    login = _LoginDoor(tokens, logins, address)
     inside = TokenDoor(
         BodyDoor(_inside(memory, login), _BODY_BYTES_MAX, _refuse),
         logins,
@@ -136,24 +143,35 @@ class _LoginDoor:
     Args:
         tokens: says which tokens are valid.
         logins: the open logins.
-        is_encrypted: whether the server has a certificate of its own.
+        address: whether the server has a certificate, and which header names a person.
     """
 
-    def __init__(self, tokens: TokenFile, logins: Logins, *, is_encrypted: bool) -> None:
+    def __init__(self, tokens: TokenList, logins: Logins, address: Address) -> None:
         self._tokens = tokens
         self._logins = logins
-        self._is_encrypted = is_encrypted
+        self._login_header = address.login_header
+        self._is_encrypted = is_encrypted = address.certificate is not None
         self._cookie = "__Host-reconciler" if is_encrypted else "reconciler"
         self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
 
     def secret_of(self, request: HTTPConnection) -> str | None:
-        """Secret of the login that a request belongs to; None without one."""
-        return request.cookies.get(self._cookie)
+        """Secret of the login that a request belongs to; None without one.
+
+        If a proxy on this machine logs persons in, its header names the person.
+        """
+        is_local = request.client is not None and is_loopback(request.client.host)
+        if self._login_header and is_local:
+            named = request.headers.getlist(self._login_header)
+            return LOGGED_IN + named[0] if len(named) == 1 else None
+        secret = request.cookies.get(self._cookie)
+        return None if secret is None or secret.startswith(LOGGED_IN) else secret
 
     async def ask(self, request: Request) -> Response:
         """Show a form that asks for a token; it says so if a login has ended."""
         secret = self.secret_of(request)
         told = _OVER if secret and self._logins.find(secret) is None else None
+        if told and self._login_header:
+            told = _UNNAMED
         return self._form(request, _local(request.query_params.get("next")), told=told)
 
     async def enter(self, request: Request) -> Response:
@@ -168,7 +186,7 @@ class _LoginDoor:
             told = "This token is not valid here. It may be mistyped, expired or revoked."
             if self._wrong.wait_seconds(request.client.host if request.client else "") > 0:
                 status, told = 429, "Too many wrong tokens. Wait a minute, then try again."
-        elif token.grant.profile is not AccessProfile.OPERATOR:
+        elif token.grant.profile is AccessProfile.AGENT:
             told = "This is an agent's token. The page needs an operator's."
         if token is None or told:
             return self._form(request, onwards, status, told)

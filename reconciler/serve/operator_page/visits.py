@@ -37,13 +37,16 @@ from reconciler.reading.quoting import in_marks
 from reconciler.serve.access.grants import Grant, NotGrantedError
 from reconciler.serve.access.http_door import GRANT
 from reconciler.serve.access.problems import ProblemError
-from reconciler.serve.access.tokens import TOKENS_MAX, AccessToken, TokenFile
+from reconciler.serve.access.tokens import TOKENS_MAX, AccessToken, TokenList
 from reconciler.serve.operator_page import words
 from reconciler.serve.operator_page.words import subject_of
 
 _SECONDS_MAX = 12 * 60 * 60.0
 _PER_TOKEN_MAX = 10
 _SECRET_BYTES = 32
+_FORM_SECRET = secrets.token_bytes(_SECRET_BYTES)
+LOGGED_IN = "proxy:"
+"""Begins the secret of a person whom a proxy logged in; no drawn secret has a colon."""
 
 
 class Logins:
@@ -56,7 +59,7 @@ class Logins:
         tokens: says which tokens are valid.
     """
 
-    def __init__(self, tokens: TokenFile) -> None:
+    def __init__(self, tokens: TokenList) -> None:
         self._tokens = tokens
         self._open: TTLCache[str, str] = TTLCache(TOKENS_MAX * _PER_TOKEN_MAX, _SECONDS_MAX)
         self._lock = Lock()
@@ -73,6 +76,8 @@ class Logins:
 
     def find(self, secret: str) -> AccessToken | None:
         """Return the valid token of this secret's login; None if there is none, or it ended."""
+        if secret.startswith(LOGGED_IN):
+            return self._tokens.find_named(secret.removeprefix(LOGGED_IN))
         with self._lock:
             token_id = self._open.get(secret)
         return None if token_id is None else self._tokens.find_valid(token_id)
@@ -281,10 +286,11 @@ def _visit(request: Request, given: Given) -> Visit:
 def form_key_of(request: Request) -> str:
     """Return the key that every form of a login must send, so that no other site can send one.
 
-    It is made from the login's secret, but does not reveal it.
+    It is made from the login's secret, but does not reveal it; nor can it be guessed where that
+    secret is a name.
     """
     secret: str = request.app.state.secret_of(request)
-    return hmac.new(secret.encode(), FORM_KEY.encode(), sha256).hexdigest()
+    return hmac.new(_FORM_SECRET, secret.encode(), sha256).hexdigest()
 
 
 def form_of(body: bytes) -> Given:

@@ -60,6 +60,14 @@ class BindingStore(Queries):
                 "notes would not be recognised. Restore an earlier backup"
             ) from None
 
+    def tokens(self) -> str:
+        """Return the document of the servers' tokens, hashes only; empty if there is none."""
+        return next((row["tokens"] for row in self.rows("find_tokens")), None) or ""
+
+    def replace_tokens(self, before: str, after: str) -> bool:
+        """Replace that document; False if another process has changed it."""
+        return bool(self.rows("put_tokens", before=before, after=after))
+
     def check_schema_version(self) -> None:
         """Check that this code works with the store's schema.
 

@@ -1,0 +1,1 @@
+// The property needs no statement here.
