@@ -25,7 +25,6 @@ PAGES = {
     "contacts": "/?agent=crm",
     "contact": "/contact?agent=crm&contact=priya",
     "decisions": "/decisions?agent=crm",
-    "health": "/health?agent=crm",
 }
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 WEIGHT = """[performance.getEntriesByType('navigation')[0],

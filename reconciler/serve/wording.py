@@ -8,7 +8,7 @@ has them, and the same fields as lines for a person.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from reconciler.reading.quoting import in_marks
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import SlotValue
-    from reconciler.ops.review.health import ContactHealth, HealthReport, Waiting
+    from reconciler.ops.review.health import HealthReport, Waiting
 
 
 def json_text(record: Any, indent: int | None = None) -> str:
@@ -156,13 +156,3 @@ def _ages(waiting: Waiting, command: str) -> str:
         f"up to a day {waiting.day}, a week {waiting.week}, a month {waiting.month}, longer "
         f"{waiting.longer}; `reconciler {command}` lists them"
     )
-
-
-def most_troubled(contacts: Iterable[ContactHealth]) -> list[ContactHealth]:
-    """List the contacts, those with the most open work first."""
-
-    def troubles(one: ContactHealth) -> tuple[int, int]:
-        waits = one.disputes.count + one.questions.count
-        return one.duplicated + one.rivalled_slots + waits, one.live
-
-    return sorted(contacts, key=troubles, reverse=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory
 from reconciler.domain.records.decisions import Decision
-from reconciler.serve.operator_page import exports, views
+from reconciler.serve.operator_page import views
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests import faults
@@ -30,7 +28,6 @@ from tests.engines import EngineUnderTest, embedded_engine
 from tests.http_api import TenantApi, serving_api, serving_api_in
 from tests.mcp_server import granted
 from tests.operator_page import Browser, Form, Page
-from tests.tables import every
 
 PRIYA = {"agent": "crm", "contact": "priya"}
 HELD = (
@@ -393,7 +390,7 @@ def test_each_page_of_decisions_is_read_on_from_the_one_before(
         page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
         while True:
             shown += [link for link in page.links if link.startswith("/decision?")]
-            following = [link for link in page.links if "after=" in link and "as=" not in link]
+            following = [link for link in page.links if "after=" in link]
             if not following:
                 break
             page = Page(anna.client.get(following[0]))
@@ -416,7 +413,7 @@ def test_the_names_of_a_page_are_asked_for_together(
         memory.contact("crm", name).note("Keeps bees.", contact_name=f"Dr. {name.title()}")
         memory.contact("crm", name).note("I am diabetic.")
     asked = asked_by(monkeypatch)
-    for path, lists in (("/decisions", 1), ("/", 2), ("/health", 2)):
+    for path, lists in (("/decisions", 1), ("/", 2)):
         asked.clear()
         page = anna.get(path, agent="crm")
         assert [name for name in ("Dr. Cem", "Dr. Dia") if name not in page.text] == []
@@ -427,7 +424,6 @@ def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
     page = reader.get("/", q="RAO")
     assert "Priya Rao" in page.text
     assert "Lives in Goa." in reader.get("/", q="Lives in Goa.").text
-    assert "facts hold" in reader.get("/health").text
 
 
 # What a page tells of what was settled.
@@ -459,7 +455,7 @@ def test_receipts_are_found_again(anna: Browser, memory: Tenant) -> None:
         anna.send(form, reason="She asked.", confirm="priya").answer.url.raw_path.decode()
     )
     erased = anna.get("/fact", **PRIYA, fact=fact_id)
-    for page in (anna.get("/health"), priya(anna), erased):
+    for page in (priya(anna), erased):
         assert receipt in page.links, page.text
 
 
@@ -590,63 +586,16 @@ def answered(browser: Browser, ticked: Iterable[str], choice: str = "yes", **fil
     return browser.send(form, answer=choice, **filled)
 
 
-def test_a_list_of_decisions_is_saved_as_it_is_shown(anna: Browser, memory: Tenant) -> None:
-    memory.contact("crm", "bob").note("=HYPERLINK(evil) is what he typed.")
-    memory.contact("crm", "bob").note("He said \u202eevil, and\nmore.")
-    page = anna.get("/decisions", agent="crm", source="user_explicit", contact="bob")
-    sheet, plain = (
-        anna.client.get(each) for each in page.links if each.endswith(("as=csv", "as=json"))
-    )
-    assert sheet.headers["content-type"] == "text/csv; charset=utf-8"
-    assert sheet.headers["content-disposition"] == "attachment; filename=memory.csv"
-    rows = [*csv.DictReader(io.StringIO(sheet.text))]
-    assert [each["contact_id"] for each in rows] == ["bob"] * 3
-    assert "'=HYPERLINK(evil) is what he typed." in [each["about"] for each in rows]
-    assert "\u202e" not in sheet.text
-    told = plain.json()
-    about = [text for each in told for text in each["about"]]
-    assert {"=HYPERLINK(evil) is what he typed.", "Keeps bees."} < {*about}
-    shown = [link for link in page.links if link.startswith("/decision?")]
-    assert all(each["ids"][0] in link for each, link in zip(told, shown, strict=True))
-    assert "form_key" not in sheet.text + plain.text
-
-
-@every("text", ["=1+1", "+1", "-1", "@SUM(1)", " =1"])
-def test_no_cell_is_a_formula(text: str) -> None:
-    assert exports._cell([text]).startswith("'")
-
-
-@every("text", ["Likes 1+1=2.", "", "5 - 3"])
-def test_a_cell_that_is_no_formula_stays_as_it_is(text: str) -> None:
-    assert exports._cell(text) == text
-
-
-def test_questions_and_disputes_are_saved_as_they_are_shown(anna: Browser) -> None:
-    page = questions_page(anna, contact="priya")
-    [link] = [each for each in page.links if each.endswith("as=json")]
-    told = anna.client.get(link).json()
-    assert [each["outcome"] for each in told] == ["held"] * 3 + ["dispute"]
-    assert told[3]["about"] == ["Works at Initech.", "Works at Hooli."]
-    assert f"{told[0]['ids'][0]} priya" == ticks(page)[0]
-    rows = [*csv.DictReader(io.StringIO(anna.client.get(link.replace("json", "csv")).text))]
-    assert rows[3]["about"] == "Works at Initech. · Works at Hooli."
-    assert anna.get("/questions", agent="crm", **{"as": "xls"}).status == 422
-    assert [*anna.client.get("/questions?agent=crm&contact=bob&as=json").json()] == []
-    assert anna.client.get("/questions?agent=crm&contact=bob&as=csv").status_code == 200
-
-
 @pytest.mark.on_neo4j_too
 def test_each_page_of_questions_is_read_on_from_the_one_before(
     anna: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "_PAGE", 2)
     first = questions_page(anna)
-    [link] = [each for each in first.links if "after=" in each and "as=" not in each]
+    [link] = [each for each in first.links if "after=" in each]
     second = Page(anna.client.get(link))
     assert len({*ticks(first), *ticks(second)}) == 3
     assert "Works at Hooli." in second.text
-    [file] = [each for each in second.links if each.endswith("as=json")]
-    assert len(anna.client.get(file).json()) == 2
 
 
 def test_ticked_questions_are_answered_one_after_the_other(anna: Browser, memory: Tenant) -> None:
@@ -734,7 +683,7 @@ for_something_else = pytest.mark.parametrize(
 
 
 @for_something_else
-def test_a_token_without_the_right_lists_saves_and_answers_nothing(
+def test_a_token_without_the_right_lists_and_answers_nothing(
     still_api: Tenant, reader: Browser, grant: object
 ) -> None:
     form = questions_page(reader).form("/answers")
@@ -743,9 +692,8 @@ def test_a_token_without_the_right_lists_saves_and_answers_nothing(
         first = eve.log_in(still_api.token(grant))  # type: ignore[arg-type]
         key = dict(first.form("/logout").fields)["form_key"]
         seen = [
-            eve.client.get(path, params={"as": kind, **query}).text
+            eve.client.get(path, params=query).text
             for path in ("/questions", "/decisions")
-            for kind in ("csv", "json", "")
             for query in ({"agent": "crm"}, PRIYA, {})
         ]
         page = eve.send(form, form_key=key, answer="yes")
@@ -820,7 +768,7 @@ def test_a_token_for_something_else_sees_and_settles_nothing(
     with Browser(still_api.url) as eve:
         eve.log_in(still_api.token(grant))  # type: ignore[arg-type]
         seen = [
-            *(eve.get("/"), priya(eve), eve.get("/decisions", agent="crm"), eve.get("/health")),
+            *(eve.get("/"), priya(eve), eve.get("/decisions", agent="crm")),
             *(eve.get("/fact", **PRIYA, fact=fact_id), eve.get("/erase", **PRIYA)),
             eve.get("/decisions", **PRIYA),
         ]
@@ -1177,7 +1125,7 @@ def test_every_answer_keeps_the_browser_within_the_site(reader: Browser) -> None
 
 
 def test_pages_ask_no_other_host_for_anything(reader: Browser) -> None:
-    for page in (reader.get("/"), priya(reader), reader.get("/health")):
+    for page in (reader.get("/"), priya(reader), reader.get("/questions")):
         for _, given in page.elements:
             for name in ("src", "href", "action"):
                 assert (given.get(name) or "/").startswith(("/", "#"))
@@ -1223,7 +1171,7 @@ def test_a_walk_in_a_real_browser(api: Tenant, tmp_path: Path) -> None:
 
 def test_each_page_lists_its_keys_and_has_their_script(reader: Browser) -> None:
     script = reader.client.get("/page.js").text
-    for page in (reader.get("/"), priya(reader), reader.get("/health")):
+    for page in (reader.get("/"), priya(reader), reader.get("/questions")):
         assert "j next item k previous item / search ? this list" in page.text
         assert [given for tag, given in page.elements if tag == "script"]
     for key in ("j: ", "k: ", '"/": ', '"?": '):

@@ -221,7 +221,6 @@ FIELDS = {
         *("agent", "contact", "disposal", "gate_reason", "source", "since", "until", "from"),
     ),
     "/questions": ("agent", "contact", "after"),
-    "/health": ("agent",),
     "/erase": ("agent", "contact", "fact", "session", "confirm", "reason", "answered_by"),
     "/erasure": ("agent", "contact", "erasure"),
     "/answer": ("agent", "contact", "decision", "answer", "answered_by", "text"),

@@ -538,7 +538,6 @@ PLACES: Mapping[str, Mapping[str, Any]] = {
     "/decision": {"decision": ""},
     "/decisions": {},
     "/questions": {},
-    "/health": {},
     "/erase": {"fact": "", "session": "", "confirm": "{contact}", "reason": "It has ended."},
     "/erasure": {"erasure": ""},
     "/answer": {"decision": "", "answer": "yes"},

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from starlette.responses import Response
 
-from reconciler import ops
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.records.decisions import Decision
@@ -20,10 +19,9 @@ from reconciler.errors import InvalidRequestError
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
 from reconciler.serve.http_api.answering import place_of, read_place, read_waiting_place
-from reconciler.serve.operator_page import exports, words
+from reconciler.serve.operator_page import words
 from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import since
-from reconciler.serve.wording import most_troubled
 
 _PAGE = 50
 _ATTENTION_MAX = 20
@@ -314,7 +312,6 @@ def questions(visit: Visit) -> Response:
         visit,
         "questions.html",
         read[:_PAGE],
-        after=after,
         next=place_of(read[_PAGE - 1]) if len(read) > _PAGE else None,
     )
 
@@ -322,9 +319,7 @@ def questions(visit: Visit) -> Response:
 def _listed(
     visit: Visit, template: str, shown: Sequence[Decision | Dispute], **values: Any
 ) -> Response:
-    """Show a list as a page, or as the requested file."""
-    if kind := _one_of(exports.KINDS, "as", visit):
-        return exports.exported(visit.memory, kind, shown)
+    """Show a list, with the names of its contacts."""
     names = _names(visit, (each.scope.contact_id for each in shown))
     return visit.page(template, shown=shown, names=names, **values)
 
@@ -342,18 +337,6 @@ def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
     return chosen
 
 
-def health(visit: Visit) -> Response:
-    """Show the health of the agent's memory, or of one contact, in numbers."""
-    whom = visit.about if visit.grant.contact_id else visit.agent
-    report = ops.health(whom, check_records=visit.optional("records") == "check")
-    worst = most_troubled(report.contacts)[:_ATTENTION_MAX]
-    erasures = whom.erasures()[::-1][:_ATTENTION_MAX]
-    shown = {*(each.contact_id for each in worst), *(each.scope.contact_id for each in erasures)}
-    return visit.page(
-        "health.html", report=report, worst=worst, erasures=erasures, names=_names(visit, shown)
-    )
-
-
 def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
     """Find the names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
@@ -368,6 +351,5 @@ PAGES: Mapping[str, Handler] = {
     "/decision": decision,
     "/decisions": decisions,
     "/questions": questions,
-    "/health": health,
 }
 """The pages' functions, each by its address."""
