@@ -83,7 +83,7 @@ def extract(
     session id, only what is new is read.
 
     Options:
-        file: the conversation: JSON lines, or an export of ChatGPT, Claude, Open WebUI and others;
+        file: the conversation: JSON lines, or an export of ChatGPT, Claude, WhatsApp and others;
             - reads standard input.
         contact: the contact whom the conversation was with; or --speaker for several.
         session: the session's id; default: the conversation's in an export, else the file's name

@@ -8,9 +8,7 @@ program hides, or writes to itself, is left out: it must never become the contac
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from html import unescape
 from typing import Any, TypeAlias
 
 Values: TypeAlias = Mapping[str, Any]
@@ -33,18 +31,6 @@ def plain_message(values: Values) -> Values | None:
 def as_object(value: object) -> Values:
     """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
-
-
-_QUOTE = re.compile(r"<blockquote\b(?:.*</blockquote>|.*)", re.IGNORECASE | re.DOTALL)
-_LINE_END = re.compile(r"<(?:br|/p|/div|/li|/tr)\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
-
-
-def without_markup(text: object) -> str:
-    """Return the words of HTML or of a caption, without what a mail quotes: that is another's."""
-    text = text if isinstance(text, str) else ""
-    lines = _LINE_END.sub("\n", _QUOTE.sub("", text))
-    return unescape(_TAG.sub("", lines)).strip()
 
 
 # ChatGPT
@@ -162,7 +148,7 @@ def _item(values: Values) -> Values | None:
     return {**values, "role": "tool", "content": output}
 
 
-# Parts: Gemini's contents, the AI SDK's UIMessages, Pydantic AI, ADK
+# Parts: Gemini's contents, the AI SDK's UIMessages, Pydantic AI
 
 
 def _blocks(parts: Any) -> Any:
@@ -199,78 +185,6 @@ def _pydantic_ai(values: Values) -> Values:
     return {"role": role, "content": blocks, "timestamp": at}
 
 
-def _adk(values: Values) -> Values | None:
-    if values.get("partial"):  # a piece of an answer that comes again as a whole
-        return None
-    role = "user" if values["author"] == "user" else "agent"
-    said = _blocks(as_object(values.get("content")).get("parts"))
-    return {**values, "role": role, "content": said, "name": None}
-
-
-# Help desks and CRMs: Intercom's parts, Zendesk's events and comments, HubSpot's engagements
-
-
-DESK_ROLES = {
-    **dict.fromkeys(("user", "lead", "contact", "end-user"), "user"),
-    **dict.fromkeys(("admin", "team", "agent"), "operator"),
-    **dict.fromkeys(("bot", "business"), "agent"),
-}
-"""Roles by the type of an author. A business writes through people and programs, and does not say
-which."""
-
-
-def _desk(values: Values) -> Values:
-    content = as_object(values.get("content"))
-    said = values.get("body") or content.get("body") or content.get("text")
-    return desk_message(values, values["author"], without_markup(said))
-
-
-def desk_message(values: Values, author: Values, said: object) -> Values:
-    """A help desk's message; the name is one that a person cannot choose, if there is one."""
-    names = map(author.get, ("email", "id", "userId", "zen:sunco:user_id"))
-    name = str(next(filter(None, names), ""))
-    return {**values, "role": DESK_ROLES[author["type"]], "name": name, "content": said}
-
-
-def _hubspot(values: Values) -> Values:
-    """A note is written by staff.
-
-    A logged message, or a forwarded mail, may come from any person.
-    """
-    told = values["properties"]
-    kinds = {"INCOMING_EMAIL": "user", "EMAIL": "operator"}
-    keys = ("hs_note_body", "hs_email_html", "hs_communication_body")
-    written = next(filter(None, map(told.get, keys)), None)
-    is_note = bool(told.get("hs_note_body"))
-    return {
-        **values,
-        "role": "operator" if is_note else kinds.get(str(told.get("hs_email_direction")), "system"),
-        "name": told.get("hs_email_from_email"),
-        "content": told.get("hs_email_text") or without_markup(written),
-        "timestamp": told["hs_timestamp"],
-    }
-
-
-# Slack
-
-
-_SLACK_SAID = (None, "bot_message", "me_message", "thread_broadcast", "file_share")
-"""Other subtypes report events in a channel."""
-
-
-def is_slack(values: Values) -> bool:
-    """True if it is a message of Slack, with an id for who speaks, and no role."""
-    return values.keys() >= {"user", "text", "ts"} and "role" not in values
-
-
-def _slack(values: Values) -> Values | None:
-    if values.get("subtype") not in _SLACK_SAID:
-        return None
-    is_bot = values.get("subtype") == "bot_message" or bool(values.get("bot_id"))
-    role, text = "agent" if is_bot else "user", unescape(str(values["text"] or ""))
-    return {**values, "role": role, "name": values["user"], "content": text}
-
-
 def _has_role(values: Values) -> bool:
     return "role" in values
 
@@ -285,14 +199,10 @@ _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]]
         lambda values: {**values, "content": _blocks(values["parts"])},
     ),
     (_has_role, _as_it_is),
-    (lambda values: str(as_object(values.get("author")).get("type")) in DESK_ROLES, _desk),
     (_is_chatgpt, _chatgpt),
     (_is_claude, _claude),
     (_is_langchain_constructor, _langchain_constructor),
     (_is_langchain, _langchain),
     (_is_item, _item),
     (lambda values: values.keys() >= {"parts", "kind"}, _pydantic_ai),
-    (lambda values: isinstance(values.get("author"), str), _adk),
-    (lambda values: "hs_timestamp" in as_object(values.get("properties")), _hubspot),
-    (is_slack, _slack),
 )

@@ -140,7 +140,10 @@ def _role(message: Message) -> Role:
     given = message.values.get("role")
     known = _ROLE_OF.get(given.strip().casefold()) if isinstance(given, str) else None
     if known is None:
-        missing = f"role is missing; use one of {', '.join(_ROLE_OF)}"
+        missing = (
+            f"role is missing; use one of {', '.join(_ROLE_OF)}, or give a file that "
+            "docs/background_door.md names"
+        )
         complaint = missing if given is None else not_one_of("role", given, _ROLE_OF)
         raise message.wrong(complaint)
     return known

@@ -1,8 +1,7 @@
 """Transcript forms: finds the conversations in files of other programs. Pure.
 
 A form is a row: the keys by which a record of it is recognised, and the place of its messages. A
-record is a conversation of its own, or a message. Forms that are not supported are rows as well, so
-that they are refused by name. The reading of one message does not belong here.
+record is a conversation of its own, or a message. The reading of one message does not belong here.
 
 Text forms: reads conversations that programs write as plain text, with names. Pure.
 
@@ -17,17 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from datetime import datetime, tzinfo
+from html import unescape
 from typing import Any, TypeAlias
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Turn
-from reconciler.domain.records.message_forms import (
-    DESK_ROLES,
-    Values,
-    as_object,
-    desk_message,
-    is_slack,
-    without_markup,
-)
+from reconciler.domain.records.message_forms import Values, as_object
 from reconciler.domain.records.messages import Message
 from reconciler.errors import InvalidSessionError
 from reconciler.frozen import in_order
@@ -83,24 +76,15 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
 
     Args:
         records: the objects on its lines or in its document.
-
-    Raises:
-        InvalidSessionError: it is of a form that is not read.
     """
-    if any(is_slack(record.values) for record in records):
-        return [Conversation("a Slack export", 1, None, "", lambda: records, is_of_names=True)]
     form = next((row for row in _FORMS if any(row.fits(each.values) for each in records)), None)
     if form is None:
         return [Conversation("messages", 1, None, "", lambda: records)]
-    if form.messages is None:
-        raise InvalidSessionError(
-            f"this looks like {form.name}, which cannot be read; {form.remedy}"
-        )
     return [_conversation(form, number, record) for number, record in enumerate(records, start=1)]
 
 
 def is_conversation(values: Values) -> bool:
-    """True if it holds messages and is not one itself; also true of unsupported forms."""
+    """True if it holds messages and is not one itself."""
     return any(row.fits(values) for row in _FORMS)
 
 
@@ -141,7 +125,7 @@ def _listed(conversations: Sequence[Conversation]) -> str:
 
 def _conversation(form: _Form, number: int, record: Message) -> Conversation:
     ids = (record.values.get(key) for key in form.id_keys)
-    titles = (record.values.get(key) for key in ("title", "name", "subject"))
+    titles = (record.values.get(key) for key in ("title", "name"))
     return Conversation(
         form.name,
         number,
@@ -157,7 +141,7 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
     Raises:
         InvalidSessionError: its form differs from that of the others in its file.
     """
-    if form.messages is None or not form.fits(record.values):
+    if not form.fits(record.values):
         raise record.wrong(
             f"this item is not a conversation of {form.name}, but other items of this file are; "
             "put each kind in its own file"
@@ -183,17 +167,10 @@ def _numbered(given: object) -> list[Message]:
 # Trees: messages that were edited or answered again are branches beside the current one
 
 
-def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -> dict[str, Values]:
-    """Return nodes by their ids, from the root to the end; a cycle is read once."""
-    found: dict[str, Values] = {}
-    while isinstance(end, str) and end in nodes and end not in found:
-        found[end] = as_object(nodes[end])
-        end = parent_of(found[end])
-    return dict(reversed(found.items()))
-
-
 def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
     """Find the branch to the current node, if one is named; else to the only end.
+
+    A cycle is read once.
 
     Raises:
         InvalidSessionError: there are several ends.
@@ -204,11 +181,14 @@ def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
         if len(ends) != 1:
             raise InvalidSessionError(
                 f"the conversation has {len(ends)} branches, but does not say which one is "
-                "current; set current_node (ChatGPT) or currentId (Open WebUI) to the id of its "
-                "last message"
+                "current; set current_node to the id of its last message"
             )
         end = ends.pop()
-    return list(_branch(nodes, end, lambda node: node.get(parent_key)).values())
+    found: dict[str, Values] = {}
+    while isinstance(end, str) and end in nodes and end not in found:
+        found[end] = as_object(nodes[end])
+        end = found[end].get(parent_key)
+    return list(reversed(found.values()))
 
 
 # The place of the messages
@@ -235,46 +215,9 @@ def _claude(record: Values) -> object:
     return _branch_to(nodes, end, "parent_message_uuid")
 
 
-def _open_webui(record: Values) -> object:
-    chat = as_object(record.get("chat")) or record
-    history = as_object(chat.get("history"))
-    nodes = as_object(history.get("messages"))
-    return _branch_to(nodes, history.get("currentId"), "parentId") or chat.get("messages")
-
-
 def _responses(record: Values) -> list[Any]:
     lists = (record.get("input"), record.get("output"))
     return [item for items in lists if isinstance(items, list) for item in items]
-
-
-def _intercom(record: Values) -> list[Any]:
-    parts = as_object(record["conversation_parts"]).get("conversation_parts")
-    first = {"created_at": record.get("created_at"), **as_object(record.get("source"))}
-    return [first, *(parts if isinstance(parts, list) else [])]
-
-
-def _zendesk(record: Values) -> list[Values]:
-    """Return the comments of a ticket, each in the role of its author.
-
-    Raises:
-        InvalidSessionError: the role of one is not there.
-    """
-    users = record.get("users")
-    known = map(as_object, users if isinstance(users, list) else ())
-    authors = {str(user.get("id")): {**user, "type": str(user.get("role"))} for user in known}
-    made = []
-    for comment in map(as_object, record["comments"]):
-        wrote = str(comment.get("author_id"))
-        author = authors.get(wrote, {}) if comment.get("public", True) else {"type": "agent"}
-        if author.get("type") not in DESK_ROLES:
-            raise InvalidSessionError(
-                f"the ticket does not say whether {wrote}, who wrote a comment, is a customer: "
-                "export the comments with include=users, or add users, a list of objects with id "
-                "and role"
-            )
-        said = comment.get("plain_body") or comment.get("body") or ""
-        made.append(desk_message(comment, author, said))
-    return made
 
 
 def _under(key: str) -> Callable[[Values], object]:
@@ -284,38 +227,8 @@ def _under(key: str) -> Callable[[Values], object]:
 # The signs by which a record is recognised
 
 
-def _keys(*names: str) -> Callable[[Values], bool]:
-    return lambda values: values.keys() >= set(names)
-
-
 def _holds(key: str, kind: type) -> Callable[[Values], bool]:
     return lambda values: isinstance(values.get(key), kind)
-
-
-def _is_open_webui(values: Values) -> bool:
-    if isinstance(values.get("chat"), Mapping):
-        return bool(values["chat"].keys() & {"history", "messages"})
-    return isinstance(as_object(values.get("history")).get("messages"), Mapping)
-
-
-def _is_claude_code(values: Values) -> bool:
-    is_said = values.get("type") in ("user", "assistant")
-    return is_said and isinstance(values.get("message"), Mapping)
-
-
-def _is_telegram(values: Values) -> bool:
-    messages = values.get("messages")
-    first = messages[0] if isinstance(messages, list) and messages else None
-    return isinstance(first, Mapping) and "date_unixtime" in first
-
-
-def _is_zendesk(values: Values) -> bool:
-    comments = values.get("comments")
-    return isinstance(comments, list) and any("author_id" in as_object(each) for each in comments)
-
-
-def _is_list_of_openai(values: Values) -> bool:
-    return values.get("object") == "list" and isinstance(values.get("data"), list)
 
 
 def _is_responses(values: Values) -> bool:
@@ -329,9 +242,8 @@ class _Form:
 
     name: str
     has: Callable[[Values], bool]
-    messages: Callable[[Values], object] | None = None
+    messages: Callable[[Values], object]
     id_keys: tuple[str, ...] = ()
-    remedy: str = _REMEDY
 
     def fits(self, values: Values) -> bool:
         """True if the record is of this form; a record with a role is always a message."""
@@ -339,29 +251,12 @@ class _Form:
 
 
 _FORMS = (
-    _Form("a Telegram export", _is_telegram),
-    _Form("a Discord export", _keys("guild", "channel", "messages")),
-    _Form("a Grok export", _keys("conversation", "responses")),
-    _Form("Google's list of Gemini activity", _keys("header", "title", "products")),
-    _Form("a session of Claude Code", _is_claude_code),
-    _Form("a session of Codex", _keys("timestamp", "type", "payload")),
-    _Form(
-        "a list from OpenAI's API",
-        _is_list_of_openai,
-        remedy="the API gives the newest message first: give the list under data, the oldest "
-        "message first",
-    ),
     _Form("a ChatGPT export", _holds("mapping", Mapping), _chatgpt, ("conversation_id", "id")),
     _Form("a Claude export", _holds("chat_messages", list), _claude, ("uuid",)),
-    _Form("an Open WebUI export", _is_open_webui, _open_webui, ("id",)),
-    _Form("an Intercom conversation", _holds("conversation_parts", Mapping), _intercom, ("id",)),
-    _Form("a Zendesk ticket", _is_zendesk, _zendesk, ("id", "ticket_id")),
-    _Form("events of a session", _holds("events", list), _under("events"), ("id",)),
     _Form("a Gemini request", _holds("contents", list), _under("contents")),
     _Form("a file", _holds("messages", list), _under("messages")),
     _Form("a file", _holds("turns", list), _under("turns")),
     _Form("a file of Responses", _is_responses, _responses),
-    _Form("HubSpot's engagements", _holds("results", list), _under("results")),
 )
 
 _TEXTS = (
@@ -409,6 +304,8 @@ _SIGN_LINES = 5
 
 _VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s([^<>]{1,200})>")
 _LABEL = re.compile(r"^\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
+_LINE_END = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
 
 
 def _captions(lines: Sequence[str], _: tzinfo | None) -> Sequence[Values]:
@@ -441,8 +338,12 @@ def _captioned(lines: Sequence[str], label: re.Pattern[str]) -> Iterator[tuple[s
             before, *parts = label.split(line)
             for who, words in zip([name, *parts[::2]], [before, *parts[1::2]], strict=True):
                 name = who
-                if plain := without_markup(words):
+                if plain := _without_markup(words):
                     yield who, plain
+
+
+def _without_markup(words: str) -> str:
+    return unescape(_TAG.sub("", _LINE_END.sub("\n", words))).strip()
 
 
 # WhatsApp
