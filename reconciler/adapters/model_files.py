@@ -18,13 +18,12 @@ import logging
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import util
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from reconciler.adapters.drafts import draft_folder
 from reconciler.errors import ConfigurationError, ReconcilerError
 from reconciler.resources import user_cache_folder
 
@@ -132,12 +131,6 @@ HUB_SECONDS_MAX = 10
 INDEX_SECONDS_MAX = 900
 """90 MB at a tenth of a megabyte a second."""
 
-_UNFINISHED = "tmp"
-"""The beginning of the name of an unfinished fetch's folder."""
-
-_LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
-"""Seconds after its last write at which a fetch counts as over, finished or not."""
-
 
 def weights_folder() -> Path:
     """Find the folder of the files.
@@ -195,21 +188,11 @@ def _fetch(kept: Path) -> None:
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
     """Fetch files, check them, and then move them to the place where other processes look."""
     kept.mkdir(parents=True, exist_ok=True)
-    _remove_left(kept)
-    with TemporaryDirectory(dir=kept, prefix=_UNFINISHED) as temporary:
-        fetched = fetch(Path(temporary))
+    with draft_folder(kept / WEIGHTS) as draft:
+        fetched = fetch(draft)
         check_files(fetched)
         for name in SHA256:
             (fetched / name).replace(kept / name)
-
-
-def _remove_left(kept: Path) -> None:
-    """Remove the files of killed fetches; a running fetch has written something lately."""
-    for left in kept.glob(f"{_UNFINISHED}*/"):
-        with suppress(FileNotFoundError):  # another process is at it
-            written = max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
-            if written < time.time() - _LEFT_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
 
 
 def _fetch_from_hub(into: Path) -> Path:

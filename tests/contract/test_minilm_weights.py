@@ -10,7 +10,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from threading import Thread
 
 import pytest
 
+from reconciler.adapters.drafts import draft_folder
 from reconciler.adapters.model_files import (
     MODULE,
     REPOSITORY,
@@ -168,16 +168,14 @@ def test_only_the_files_are_kept_and_what_a_killed_fetch_left_goes_with_the_next
     folder = Path(run(FOLDER, tmp_path, hub=server.url)[0])
     assert folder.is_relative_to(tmp_path)
     assert {each.name for each in folder.iterdir()} == set(SHA256)
-    killed, going_on = folder / "tmpkilled", folder / "tmpgoing"
-    for left in (killed, going_on):
-        (left / "download").mkdir(parents=True)
-        (left / "download" / WEIGHTS).write_bytes(b"a part")
-    an_hour_ago = time.time() - 3_600
-    for path in (killed / "download" / WEIGHTS, killed / "download", killed, going_on):
-        os.utime(path, (an_hour_ago, an_hour_ago))
-    (folder / WEIGHTS).unlink()
-    assert run(FOLDER, tmp_path, hub=server.url) == (str(folder), "")
-    assert {each.name for each in folder.iterdir()} == {*SHA256, "tmpgoing"}
+    with draft_folder(folder / WEIGHTS) as going_on:
+        killed = folder / f"{going_on.name}-killed"
+        for left in (killed, going_on):
+            (left / "download").mkdir(parents=True)
+            (left / "download" / WEIGHTS).write_bytes(b"a part")
+        (folder / WEIGHTS).unlink()
+        assert run(FOLDER, tmp_path, hub=server.url) == (str(folder), "")
+        assert {each.name for each in folder.iterdir()} == {*SHA256, going_on.name}
 
 
 def test_files_that_are_not_the_known_ones_are_not_kept(server: Server, tmp_path: Path) -> None:
