@@ -85,34 +85,21 @@ def _langchain_kind(name: object) -> str:
     return plain.removesuffix("Chunk").removesuffix("Message").casefold()
 
 
-def _class_name(values: Values) -> object:
+def _langchain_parts(values: Values) -> tuple[object, Values]:
+    """Return the kind of a message, and its data: of ``dumpd``, ``messages_to_dict`` or others."""
     path = values.get("id")
-    return path[-1] if isinstance(path, list) and path else None
+    if isinstance(path, list) and path and isinstance(values.get("kwargs"), Mapping):
+        return path[-1], values["kwargs"]
+    return values.get("type"), as_object(values.get("data")) or values
 
 
 def _is_langchain(values: Values) -> bool:
-    return (
-        "role" not in values
-        and bool(values.keys() & {"data", "content"})
-        and _langchain_kind(values.get("type")) in _LANGCHAIN_KINDS
-    )
-
-
-def _is_langchain_constructor(values: Values) -> bool:
-    is_known = _langchain_kind(_class_name(values)) in _LANGCHAIN_KINDS
-    return is_known and isinstance(values.get("kwargs"), Mapping)
+    is_known = _langchain_kind(_langchain_parts(values)[0]) in _LANGCHAIN_KINDS
+    return is_known and not values.keys().isdisjoint({"data", "content", "kwargs"})
 
 
 def _langchain(values: Values) -> Values | None:
-    data = values.get("data")
-    return _langchain_message(values.get("type"), data if isinstance(data, Mapping) else values)
-
-
-def _langchain_constructor(values: Values) -> Values | None:
-    return _langchain_message(_class_name(values), values["kwargs"])
-
-
-def _langchain_message(name: object, data: Values) -> Values | None:
+    name, data = _langchain_parts(values)
     kind = _langchain_kind(name)
     if kind == "remove":
         return None
@@ -185,23 +172,14 @@ def _pydantic_ai(values: Values) -> Values:
     return {"role": role, "content": blocks, "timestamp": at}
 
 
-def _has_role(values: Values) -> bool:
-    return "role" in values
-
-
-def _as_it_is(values: Values) -> Values:
-    return values
-
-
 _FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]], ...] = (
     (
         lambda values: values.keys() >= {"role", "parts"} and not values.get("content"),
         lambda values: {**values, "content": _blocks(values["parts"])},
     ),
-    (_has_role, _as_it_is),
+    (lambda values: "role" in values, lambda values: values),
     (_is_chatgpt, _chatgpt),
     (_is_claude, _claude),
-    (_is_langchain_constructor, _langchain_constructor),
     (_is_langchain, _langchain),
     (_is_item, _item),
     (lambda values: values.keys() >= {"parts", "kind"}, _pydantic_ai),

@@ -261,39 +261,29 @@ def _looks_like_time(message: Message, name: str, value: object) -> bool:
 
 
 def _time_of(message: Message, name: str, value: object) -> datetime:
+    """Read a time, an ISO 8601 text or an epoch number, which may be a text, too."""
     if isinstance(value, str):
-        return _from_text(message, name, value.strip())
+        text = value.strip()
+        value = float(text) if _NUMBER.fullmatch(text) else _from_iso(message, name, text)
     if isinstance(value, datetime):
-        return _from_datetime(message, name, value)
+        try:
+            return utc(name, value)
+        except InvalidNoteError as error:
+            raise message.wrong(str(error)) from error
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = type(value).__name__
         raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
     return _from_epoch(message, name, value)
 
 
-def _from_text(message: Message, name: str, value: str) -> datetime:
-    """Return the time of an epoch number in a string, or else of an ISO 8601 one."""
-    if _NUMBER.fullmatch(value):
-        return _from_epoch(message, name, float(value))
-    return _from_iso(message, name, value)
-
-
-def _from_datetime(message: Message, name: str, value: datetime) -> datetime:
+def _from_iso(message: Message, name: str, text: str) -> datetime:
     try:
-        return utc(name, value)
-    except InvalidNoteError as error:
-        raise message.wrong(str(error)) from error
-
-
-def _from_iso(message: Message, name: str, value: str) -> datetime:
-    try:
-        at = datetime.fromisoformat(value)
+        return datetime.fromisoformat(text)
     except ValueError:
         raise message.wrong(
-            f"{name} {value!r} is not an ISO 8601 time, nor a number of seconds since 1970; "
+            f"{name} {text!r} is not an ISO 8601 time, nor a number of seconds since 1970; "
             "correct it or leave it out"
         ) from None
-    return _from_datetime(message, name, at)
 
 
 def _from_epoch(message: Message, name: str, value: float) -> datetime:

@@ -157,11 +157,13 @@ def _numbered(given: object) -> list[Message]:
     """
     if not isinstance(given, list):
         raise InvalidSessionError(f"messages must be a list, not {type(given).__name__}")
+    messages = []
     for number, values in enumerate(given, start=1):
         if not isinstance(values, Mapping):
             kind = type(values).__name__
             raise InvalidSessionError(f"message {number} must be an object, not {kind}")
-    return [Message(f"message {number}", values) for number, values in enumerate(given, start=1)]
+        messages.append(Message(f"message {number}", values))
+    return messages
 
 
 # Trees: messages that were edited or answered again are branches beside the current one

@@ -279,10 +279,10 @@ def decisions(visit: Visit) -> Response:
     ]
     shown, is_cut = fitting[:_PAGE], len(read) == _READ_MAX
     last = shown[-1] if len(fitting) > _PAGE else read[-1] if is_cut else None
-    return _listed(
-        visit,
+    return visit.page(
         "decisions.html",
-        shown,
+        shown=shown,
+        names=_names(visit, (each.scope.contact_id for each in shown)),
         given=visit.given,
         is_counted=is_counted,
         count=len(fitting),
@@ -308,20 +308,13 @@ def questions(visit: Visit) -> Response:
     """Show the questions and disputes of an agent or contact; questions are ticked to answer."""
     after = visit.optional("after")
     read = _whom(visit).pending(after=read_waiting_place(after) if after else None, limit=_PAGE + 1)
-    return _listed(
-        visit,
+    shown = read[:_PAGE]
+    return visit.page(
         "questions.html",
-        read[:_PAGE],
+        shown=shown,
+        names=_names(visit, (each.scope.contact_id for each in shown)),
         next=place_of(read[_PAGE - 1]) if len(read) > _PAGE else None,
     )
-
-
-def _listed(
-    visit: Visit, template: str, shown: Sequence[Decision | Dispute], **values: Any
-) -> Response:
-    """Show a list, with the names of its contacts."""
-    names = _names(visit, (each.scope.contact_id for each in shown))
-    return visit.page(template, shown=shown, names=names, **values)
 
 
 def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
