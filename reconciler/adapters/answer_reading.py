@@ -141,10 +141,7 @@ def _number(given: Any) -> Any:
 LaxInt = BeforeValidator(_number)
 """An ``int``: accepts also a number in a string, and "null" for null."""
 
-LaxFloat = BeforeValidator(_number)
-"""A ``float``: accepts also a number in a string, and "null" for null."""
-
-Share = Annotated[float, Field(ge=0, le=1), LaxFloat]
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 """A number from 0 to 1, also in a string."""
 
 LaxBool = BeforeValidator(_null)

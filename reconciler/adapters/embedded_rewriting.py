@@ -33,16 +33,12 @@ class _Table:
     pattern: str
     values: Sequence[str]
 
-    @property
-    def is_of_links(self) -> bool:
-        """True if its rows join nodes."""
-        return "->" in self.pattern
-
     def text(self, name: str, file: Path | None = None) -> str:
         """A statement of ``cypher/embedded/rewriting`` for this table."""
         columns = [f"{value} AS column_{place}" for place, value in enumerate(self.values)]
+        quoted = str(file).replace("\\", "\\\\").replace("'", "\\'")
         return _statement(name).format(
-            table=self.name, pattern=self.pattern, columns=", ".join(columns), file=_quoted(file)
+            table=self.name, pattern=self.pattern, columns=", ".join(columns), file=quoted
         )
 
 
@@ -69,7 +65,7 @@ def copy_store(
         each_part(migration)
     _make_schema(old, new)
     file = folder / "table.parquet"
-    for table in sorted(_tables(new), key=lambda table: table.is_of_links):
+    for table in sorted(_tables(new), key=lambda table: "->" in table.pattern):
         if rows := _count(old, table):
             old.rows(table.text("copy_out", file))
             each_part(file)
@@ -116,7 +112,3 @@ def _count(connection: PlanningConnection, table: _Table) -> int:
 def _statement(name: str) -> str:
     path = resource_path("cypher") / _ENGINE / "rewriting" / f"{name}.cypher"
     return path.read_text(encoding="utf-8")
-
-
-def _quoted(path: Path | None) -> str:
-    return str(path).replace("\\", "\\\\").replace("'", "\\'")

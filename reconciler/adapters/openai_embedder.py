@@ -211,8 +211,8 @@ class _Client:
                 f"{self._model} does not say which vector belongs to which text; nothing was "
                 "written"
             )
-        by_place = dict(zip(places, listed, strict=True))
-        return [by_place[place].embedding for place in range(len(texts))]
+        in_order = sorted(range(len(listed)), key=places.__getitem__)
+        return [listed[at].embedding for at in in_order]
 
     async def close(self) -> None:
         await self._client.close()

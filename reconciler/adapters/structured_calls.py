@@ -20,7 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
@@ -492,21 +492,12 @@ def _wait_seconds(headers: Mapping[str, str]) -> float | None:
     Source: RFC 9110, 10.2.3, of which no API of models sends the date, and the SDKs, which prefer
     their own header in milliseconds.
     """
-    said = headers.get("retry-after", "")
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    for wait in (milliseconds / 1000, _number(said)):
-        if wait > 0:
-            return min(wait, WAIT_SECONDS_MAX)
+    for name, parts_of_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        with suppress(ValueError):
+            wait = float(headers.get(name, "")) / parts_of_second
+            if 0 < wait < math.inf:
+                return min(wait, WAIT_SECONDS_MAX)
     return None
-
-
-def _number(said: str) -> float:
-    """Read a number; 0 if the text is not a number."""
-    try:
-        number = float(said)
-    except ValueError:
-        return 0
-    return number if math.isfinite(number) else 0
 
 
 def _is_web_address(url: str) -> bool:

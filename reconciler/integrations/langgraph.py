@@ -128,22 +128,16 @@ def langgraph_tools(
             word. If one of your own people takes part in a run, the run names this person as
             ``colleague``, beside the contact; in any other run a colleague's word is refused.
     """
-    runs = _tools_of_runs(
-        memory,
-        tenant=tenant,
-        can_recall=can_recall,
-        can_check=can_check,
-        budget_tokens=budget_tokens,
-        trusted_tools=trusted_tools,
-    )
+    bound: dict[str, Any] = {
+        "tenant": tenant,
+        "can_recall": can_recall,
+        "can_check": can_check,
+        "budget_tokens": budget_tokens,
+        "trusted_tools": trusted_tools,
+    }
+    runs = _tools_of_runs(memory, **bound)
     described = memory.agent_tools(
-        "any",
-        "any",
-        tenant=tenant,
-        can_recall=can_recall,
-        can_check=can_check,
-        trusted_tools=trusted_tools,
-        colleague="any" if with_colleague else None,
+        "any", "any", colleague="any" if with_colleague else None, **bound
     )
     return [
         RunTool(

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from reconciler.adapters import model_arbiter, model_extractor
 from reconciler.adapters.answer_reading import (
     LaxBool,
-    LaxFloat,
     LaxInt,
     UnreadableAnswerError,
     read_answer,
@@ -31,7 +30,7 @@ class Answer(BaseModel):
 
     word: Annotated[Word, word_of(Word)]
     number: Annotated[int | None, LaxInt]
-    share: Annotated[float, LaxFloat] = Field(ge=0, le=1)
+    share: Annotated[float, LaxInt] = Field(ge=0, le=1)
     holds: Annotated[bool | None, LaxBool] = None
 
 
