@@ -1,4 +1,4 @@
-"""Conversations as plain text with names: dates, captions and names are read, or refused."""
+"""Conversations as plain text with names: dates are read, or refused."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ BERLIN = ZoneInfo("Europe/Berlin")
 def times(text: str) -> list[datetime | None]:
     [chat] = read_conversations(text.split("\n"), BERLIN)
     return [turn.said_at for turn in chat.turns()]
-
-
-def spoken(text: str) -> list[tuple[str, str | None, str]]:
-    [one] = read_conversations(text.split("\n"))
-    return [(str(turn.role), turn.name, turn.text) for turn in one.turns()]
 
 
 @every(
@@ -64,34 +59,3 @@ def test_a_date_that_is_open_or_no_date_is_refused(lines: str, complaint: str) -
 def test_local_times_need_a_zone() -> None:
     with pytest.raises(InvalidSessionError, match=r"no time zone.*--time-zone"):
         read_conversations(["31/12/26, 10:11 - Ana: Hi."])
-
-
-VTT = "WEBVTT\n\n00:00.000 --> 00:01.000\n"
-
-
-@every(
-    ("text", "expected"),
-    [
-        (f"{VTT}<v Ana>I said: yes.", [("contact", "Ana", "I said: yes.")]),
-        (f"{VTT}<v Ana>Hi &amp; bye.\nAgain.", [("contact", "Ana", "Hi & bye. Again.")]),
-        (
-            f"{VTT}<v Ana>Hi. <v Ben>Hello.",
-            [("contact", "Ana", "Hi."), ("contact", "Ben", "Hello.")],
-        ),
-        (
-            f"{VTT}Ana: Hi.\n\n00:01.000 --> 00:02.000\nA door closes.",
-            [("contact", "Ana", "Hi."), ("system", None, "A door closes.")],
-        ),
-    ],
-)
-def test_words_of_a_caption_are_those_of_its_speaker(
-    text: str, expected: list[tuple[str, str | None, str]]
-) -> None:
-    assert spoken(text) == expected
-
-
-def test_a_long_speech_becomes_several_turns() -> None:
-    words = "word " * 1_000
-    caption = f"00:00.000 --> 00:01.000\n<v Ana>{words}\n\n"
-    turns = spoken("WEBVTT\n\n" + caption * 9)
-    assert [len(text) for _, _, text in turns] == [19_999, 19_999, 4_999]

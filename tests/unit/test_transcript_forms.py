@@ -37,8 +37,6 @@ BEN = ("contact", "Noted.")
 READ = {
     "ai_sdk_ui_messages.json": [LEEDS, WEATHER, NOTED],
     "anthropic_messages.json": [LEEDS, WEATHER, NOTED],
-    "captions.srt": [LEEDS, BEN],
-    "captions.vtt": [LEEDS, BEN],
     "chat_completions.json": [BRIEF, LEEDS, WEATHER, NOTED],
     "chatgpt_cycle.json": [("contact", "One thing."), ("agent", "Another.")],
     "chatgpt_list_of_one.json": [LEEDS, WEATHER, NOTED],
@@ -84,7 +82,8 @@ REFUSED = {
         ),
         NO_ROLE,
     ),
-    "captions_without_names.srt": "do not say who speaks: give each one its speaker, as <v Name>",
+    "captions.srt": "captions as plain text, which cannot be read; give its messages as lines",
+    "captions.vtt": "captions as plain text, which cannot be read; give its messages as lines",
     "chatgpt_half.json": "not JSON: Unterminated string",
     "chatgpt_images_only.json": "none of its messages holds text",
     "chatgpt_no_current_node.json": "2 branches.*current_node",
@@ -258,7 +257,10 @@ def test_one_record_of_another_form_is_named_and_keeps_none_of_the_others() -> N
         ("<!DOCTYPE html>", "a web page, which cannot be read.*conversations.json"),
         ("12/03/26, noon 10:11 - Ana: Hello", "not JSON"),
         ("12/03/26, 10:11xx", "looks like a WhatsApp export, but no line begins with a date"),
-        ("User: Hello", "a chat as plain text, which cannot be read; give its messages as lines"),
+        (
+            "User: Hello",
+            "a chat or captions as plain text, which cannot be read",
+        ),
     ],
 )
 def test_a_file_that_is_no_json_is_named(beginning: str, complaint: str) -> None:

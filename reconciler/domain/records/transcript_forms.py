@@ -3,23 +3,20 @@
 A form is a row: the keys by which a record of it is recognised, and the place of its messages. A
 record is a conversation of its own, or a message. The reading of one message does not belong here.
 
-Text forms: reads conversations that programs write as plain text, with names. Pure.
-
-A form is a row: the sign at the beginning of its text, and a function that reads its lines. A name
-says who speaks, and no role; who that is, the caller says. Words without a name are no evidence.
+A WhatsApp export is plain text with names. A name says who speaks, and no role; who that is, the
+caller says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from datetime import datetime, tzinfo
-from html import unescape
-from typing import Any, TypeAlias
+from typing import Any
 
-from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Turn
+from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.message_forms import Values, as_object
 from reconciler.domain.records.messages import Message
 from reconciler.errors import InvalidSessionError
@@ -277,78 +274,13 @@ _TEXTS = (
         f"an e-mail, which cannot be read; {_REMEDY}",
     ),
     (
-        re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: "),
-        f"a chat as plain text, which cannot be read; {_REMEDY}",
+        re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: |WEBVTT\b|\d+\s*\Z"),
+        f"a chat or captions as plain text, which cannot be read; {_REMEDY}",
     ),
 )
 
 
-def text_messages(lines: Sequence[str], zone: tzinfo | None) -> tuple[str, Sequence[Values]] | None:
-    """Return the name of a text's form and its messages; None for a text of no form.
-
-    Args:
-        lines: of the text.
-        zone: the time zone of its local times, or None.
-
-    Raises:
-        InvalidSessionError: it cannot be read.
-    """
-    beginning = "\n".join(lines[:_SIGN_LINES])
-    found = ((name, read) for name, sign, read in _TEXT_FORMS if re.match(sign, beginning))
-    return next(((name, read(lines, zone)) for name, read in found), None)
-
-
-_SIGN_LINES = 5
-
-
-# WebVTT and SubRip: speech goes on over many captions, until another person speaks
-
-
-_VOICE = re.compile(r"<v(?:\.[^\s>]{1,60})?\s([^<>]{1,200})>")
-_LABEL = re.compile(r"^\W{0,3}([^\W\d_a-z][^:<>]{0,60}):\s+")
-_LINE_END = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z!][^<>]*>", re.IGNORECASE)
-
-
-def _captions(lines: Sequence[str], _: tzinfo | None) -> Sequence[Values]:
-    label = _VOICE if any(map(_VOICE.search, lines)) else _LABEL
-    said: list[tuple[str | None, str]] = []
-    for name, words in _captioned(lines, label):
-        before = f"{said[-1][1]} " if said and said[-1][0] == name else ""
-        if before and len(before + words) < EVIDENCE_LENGTH_MAX:
-            said[-1] = name, before + words
-        else:
-            said.append((name, words))
-    if said and not any(name for name, _ in said):
-        raise InvalidSessionError(
-            "these captions do not say who speaks: give each one its speaker, as <v Name> or as "
-            '"Name: "'
-        )
-    return [
-        {"role": "user" if name else "system", "name": name, "content": words}
-        for name, words in said
-    ]
-
-
-def _captioned(lines: Sequence[str], label: re.Pattern[str]) -> Iterator[tuple[str | None, str]]:
-    """Speakers and words, line by line; a name holds until its caption ends."""
-    name, is_caption = None, False
-    for line in lines:
-        if "-->" in line or not line.strip():
-            name, is_caption = None, "-->" in line
-        elif is_caption:
-            before, *parts = label.split(line)
-            for who, words in zip([name, *parts[::2]], [before, *parts[1::2]], strict=True):
-                name = who
-                if plain := _without_markup(words):
-                    yield who, plain
-
-
-def _without_markup(words: str) -> str:
-    return unescape(_TAG.sub("", _LINE_END.sub("\n", words))).strip()
-
-
-# WhatsApp
+# WhatsApp: text with names, and with the local times of a phone
 
 
 _NUMBERS = r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4}),?\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?"
@@ -359,9 +291,24 @@ _BY_THE_PROGRAM = re.compile(r"\u200e|<[^<>]*>\Z")
 """The beginning of WhatsApp's own text in a message's place, on iOS and on Android."""
 
 _CENTURY = 2000
+_SIGN_LINES = 5
 
 
-def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
+def is_whatsapp_chat(lines: Sequence[str]) -> bool:
+    """True if a text begins as a WhatsApp export does, with a date and a time."""
+    return bool(re.match(rf"\W{{0,3}}{_NUMBERS}", "\n".join(lines[:_SIGN_LINES])))
+
+
+def whatsapp_chat(lines: Sequence[str], zone: tzinfo | None) -> Conversation:
+    """Read the lines of a WhatsApp export.
+
+    Args:
+        lines: of the text.
+        zone: the time zone of its local times, or None.
+
+    Raises:
+        InvalidSessionError: it cannot be read.
+    """
     heads: list[re.Match[str]] = []
     said: list[list[str]] = []
     for line in lines:
@@ -380,13 +327,14 @@ def _whatsapp(lines: Sequence[str], zone: tzinfo | None) -> Sequence[Values]:
             "the times of a WhatsApp export have no time zone: give the time zone of the phone "
             "(on the command line: --time-zone Europe/Berlin)"
         )
-    made = []
+    made: list[Message] = []
     for at, words in zip(_times(heads, zone), said, strict=True):
         name, mark, text = "\n".join(words).partition(": ")
         if mark and "\n" not in name and not _BY_THE_PROGRAM.match(text):
             name = "".join(filter(str.isprintable, name))  # a telephone number has marks
-            made.append({"role": "user", "name": name, "content": text, "timestamp": at})
-    return made
+            values = {"role": "user", "name": name, "content": text, "timestamp": at}
+            made.append(Message(f"message {len(made) + 1}", values))
+    return Conversation("a WhatsApp export", 1, None, "", lambda: made, is_of_names=True)
 
 
 def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]:
@@ -421,10 +369,3 @@ def _time(head: re.Match[str], order: str, zone: tzinfo) -> datetime:
         hour = hour % 12 + 12 * (half == "p")
     year = at["y"] + _CENTURY * (at["y"] < 100)
     return datetime(year, at["m"], at["d"], hour, int(head[6]), int(head[7] or 0), tzinfo=zone)
-
-
-_Reader: TypeAlias = Callable[[Sequence[str], tzinfo | None], Sequence[Values]]
-_TEXT_FORMS: tuple[tuple[str, str, _Reader], ...] = (
-    ("captions", r"WEBVTT\b|\s*\d+\s*\n[\d:]+[,.]\d+\s+-->", _captions),
-    ("a WhatsApp export", rf"\W{{0,3}}{_NUMBERS}", _whatsapp),
-)

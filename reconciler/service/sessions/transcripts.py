@@ -18,8 +18,9 @@ from reconciler.domain.records.transcript_forms import (
     Conversation,
     conversations_in,
     is_conversation,
+    is_whatsapp_chat,
     name_of_text,
-    text_messages,
+    whatsapp_chat,
 )
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import fault_of_encoding, json_object, loads
@@ -47,8 +48,8 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
         lines: the file's lines: one JSON object a line, or one JSON document over all of them. An
             object is a message, with a role, ``content`` or ``text``, and perhaps a time, an ``id``
             and a ``name``; or a conversation, with ``messages`` or ``turns``; or either in the form
-            of a program that ``message_forms`` or ``transcript_forms`` knows. Or text in a form
-            that ``transcript_forms`` knows.
+            of a program that ``message_forms`` or ``transcript_forms`` knows. Or the text of a
+            WhatsApp export.
         zone: the time zone of a text's local times, or None.
 
     Raises:
@@ -57,9 +58,8 @@ def read_conversations(lines: Iterable[str], zone: tzinfo | None = None) -> list
     """
     numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
     plain = [line for _, line in numbered]
-    if text := text_messages(plain, zone):
-        said = [Message(f"message {number}", values) for number, values in enumerate(text[1], 1)]
-        return [Conversation(text[0], 1, None, "", lambda: said, is_of_names=True)]
+    if is_whatsapp_chat(plain):
+        return [whatsapp_chat(plain, zone)]
     written = [(number, line) for number, line in numbered if line.strip()]
     return conversations_in(list(_records(written)))
 
