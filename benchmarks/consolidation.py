@@ -40,6 +40,7 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from benchmarks.invented_facts import invented_row
 from benchmarks.natural import UNBOUNDED
+from benchmarks.rates import Rate
 from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
@@ -48,7 +49,6 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import InvalidAnswerError
-from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 
 AGENT, CONTACT = "benchmark", "reader"

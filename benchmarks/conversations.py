@@ -20,10 +20,10 @@ from typing import Any
 from benchmarks.data import HALVES, half_of, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.full_memory import sentences_of
+from benchmarks.rates import Rate
 from benchmarks.sessions import words_of
 from reconciler import Memory
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.ops.review.calibration import Rate
 
 AGENT, FIRST = "benchmark", 5
 TURNS, UNTIL_NOW, SENTENCES = "turns", "turns, said until now", "sentences"

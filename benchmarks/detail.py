@@ -15,12 +15,12 @@ from datetime import UTC, datetime, timedelta
 from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from reconciler.bootstrap.chosen_models import build_embedder, build_policy
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note, Scope
-from reconciler.ops.review.calibration import Rate
 from reconciler.reading.guard.reading import read
 from reconciler.settings import load_settings
 

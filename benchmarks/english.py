@@ -26,13 +26,13 @@ from benchmarks.detail import SAID_AT, cases
 from benchmarks.engines import Engines
 from benchmarks.error_rate import CALIBRATED, READ, Case, ReadyVectors, pair_cases
 from benchmarks.natural import BOTH, CHANGES
+from benchmarks.rates import outcome_of
 from benchmarks.sizes import sized
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.ops.review.calibration import outcome_of
 from reconciler.reading import guard
 from reconciler.reading.guard import differences, languages, matters, reading, tokens
 

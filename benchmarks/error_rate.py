@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
+from benchmarks.rates import DecisionScores, Rate, outcome_of
 from reconciler import Memory
 from reconciler.bootstrap.chosen_models import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
@@ -30,14 +31,7 @@ from reconciler.domain.records.kinds import Action, Outcome, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.ops.review.calibration import (
-    DecisionScores,
-    LabelledPair,
-    MeasuredPair,
-    PairLabel,
-    Rate,
-    outcome_of,
-)
+from reconciler.ops.calibration import LabelledPair, MeasuredPair, PairLabel
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.values.attribute import Attribute
 from reconciler.settings import load_settings

@@ -25,10 +25,10 @@ from typing import Any
 from benchmarks.consolidation import said_yes
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.kinds import Action
-from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 
 AGENT, OPERATOR, REASON = "benchmark", "operator", "The benchmark asks for it."

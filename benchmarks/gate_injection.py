@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.data import rows, user_turns
 from benchmarks.engines import Engines
-from reconciler.ops.review.calibration import Rate
+from benchmarks.rates import Rate
 from reconciler.reading.cues.injection import DirectiveFinding, find_directives
 
 NOTES = ("longmemeval_ku", "longmemeval_ms", "synthetic_persona")

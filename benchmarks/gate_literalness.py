@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.data import rows
-from reconciler.ops.review.calibration import Rate
+from benchmarks.rates import Rate
 from reconciler.reading.cues.classification import Literalness, classify_literalness
 
 SOURCES = {

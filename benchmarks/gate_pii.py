@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
+from benchmarks.rates import Rate
 from reconciler.bootstrap.chosen_models import build_sensitive_data_finder
-from reconciler.ops.review.calibration import Rate
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 

@@ -17,11 +17,11 @@ from statistics import median
 from benchmarks.data import json_lines
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from reconciler.adapters.packaged_arbiter import PackagedArbiter
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Relation
 from reconciler.domain.records.notes import Note, Scope
-from reconciler.ops.review.calibration import Rate
 
 JUDGE = Path(__file__).resolve().parents[1] / "judge"
 WRITERS = {

@@ -26,13 +26,13 @@ from typing import Any
 from benchmarks.data import json_lines, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
-from reconciler.ops.review.calibration import Rate
 from reconciler.settings import load_settings
 from tests.recordings import RecordedJudge
 

@@ -20,6 +20,7 @@ from typing import Any
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from benchmarks.record_sessions import (
     AGENT,
     Contact,
@@ -33,7 +34,6 @@ from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope
-from reconciler.ops.review.calibration import Rate
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings
 from tests.recordings import RecordedJudge

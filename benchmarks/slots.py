@@ -24,9 +24,9 @@ from typing import Any
 from benchmarks.data import DATA, half_of, json_lines, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.rates import Rate
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.notes import CONTACT_SUBJECT
-from reconciler.ops.review.calibration import Rate
 from reconciler.reading.values.slot_reading import ReadSlot
 
 SENTENCES = Path(__file__).with_name("slot_sentences.jsonl")

@@ -43,8 +43,7 @@ from transformers import AutoModel, AutoTokenizer
 from benchmarks.data import json_lines
 from reconciler.adapters.model_files import weights_folder
 from reconciler.adapters.packaged_arbiter import ENDED, FILE, SAME
-from reconciler.ops.calibration import read_pairs
-from reconciler.ops.review.calibration import PairLabel
+from reconciler.ops.calibration import PairLabel, read_pairs
 from tools.build_judge_graph import write
 
 DATA = Path(__file__).resolve().parents[1] / "judge"

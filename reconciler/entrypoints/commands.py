@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.facts import FactHistory
-    from reconciler.ops.review.calibration import Replayed
+    from reconciler.ops.review.replay import Replayed
     from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50

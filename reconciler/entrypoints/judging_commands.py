@@ -34,7 +34,7 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.visible_text import visible
 
 if TYPE_CHECKING:
-    from reconciler.ops.review.calibration import MeasuredPair
+    from reconciler.ops.calibration import MeasuredPair
 
 
 def doctor(
@@ -107,12 +107,7 @@ def calibrate_thresholds(
         name: the profile's name.
         overwrite: replace it if it exists.
     """
-    from reconciler.ops.calibration import (
-        calibrate,
-        check_profile_name,
-        profile_file,
-        provenance_of,
-    )
+    from reconciler.ops.calibration import calibrate, check_profile_name, profile_file
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
@@ -124,9 +119,13 @@ def calibrate_thresholds(
         measured, model_id = _measured_from_decisions(agent, contact, tenant)
     else:
         measured, model_id = _measured_from_file(pairs, as_json)
-    report = calibrate(measured, embedding_model=model_id, bound=bound, name=name)
-    measured_on = visible(pairs.name) if pairs else "recorded decisions"
-    text = profile_file(report.profile, provenance_of(report, measured_on))
+    profile = calibrate(measured, embedding_model=model_id, bound=bound, name=name)
+    text = profile_file(
+        profile,
+        measured_on=visible(pairs.name) if pairs else "recorded decisions",
+        pair_count=len(measured),
+        bound=bound,
+    )
     try:  # not private: a service of another user reads it
         draft = made.with_name(f".{made.name}.{os.getpid()}")
         draft.write_text(text, encoding="utf-8")
@@ -136,12 +135,9 @@ def calibrate_thresholds(
     how = f"Use it with RECONCILER_RECONCILE__PROFILE={made.resolve()}"
     show(
         as_json,
-        report.to_dict() | {"files": [str(made)]},
-        lambda _: as_it_is(f"{text}\nWritten: {made}\n{how}\n{_IN_USE}"),
+        {"profile": profile, "bound": bound, "pairs": len(measured), "files": [str(made)]},
+        lambda _: as_it_is(f"{text}\nWritten: {made}\n{how}"),
     )
-
-
-_IN_USE = "With --json the errors of the seed's thresholds stand beside these."
 
 
 def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconciler.domain.records.decisions import Decision
-    from reconciler.ops.review.calibration import Replayed
     from reconciler.ops.review.health import HealthReport
+    from reconciler.ops.review.replay import Replayed
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
@@ -68,7 +68,7 @@ def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
         ConfigurationError: no such profile, or one of another model.
     """
     from reconciler.bootstrap.chosen_models import build_policy
-    from reconciler.ops.review.calibration import replay as replayed
+    from reconciler.ops.review.replay import replay as replayed
 
     services = parts_of(memory, BoundMemory)
     chosen = services.settings.reconcile.model_copy(

@@ -31,7 +31,7 @@ from reconciler.entrypoints import (
     server_commands,
 )
 from reconciler.errors import ReconcilerError
-from reconciler.ops.review.calibration import Replayed, replay
+from reconciler.ops.review.replay import Replayed, replay
 from reconciler.reading.visible_text import visible, without_widthless
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.tokens import AccessToken

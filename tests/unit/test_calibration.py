@@ -6,23 +6,18 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks.rates import DecisionScores, Rate, outcome_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.kinds import Action, Outcome, Relation
 from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
-from reconciler.ops.review.calibration import (
-    ALL_SOURCES,
-    BoundBasis,
-    DecisionScores,
+from reconciler.ops.calibration import (
     LabelledPair,
     MeasuredPair,
     PairLabel,
-    Rate,
     choose_thresholds,
     label_of_relation,
-    outcome_of,
-    score,
 )
 from tests.tables import every
 
@@ -174,19 +169,6 @@ def test_each_score_counts_its_cells_of_the_table(name: str, count: int, of: int
     assert SCORES.rate(name) == Rate(count=count, of=of)
 
 
-def at(cosine: float) -> ReconcilePolicy:
-    return ReconcilePolicy(cosine_update_min=cosine, cosine_add_max=cosine, cosine_cut=cosine)
-
-
-def test_scores_come_by_source_and_all_of_them_last() -> None:
-    found = score(
-        [probed(0.9, SAME, source="b"), probed(0.1, UPDATE, source="a"), probed(0.9, SAME)], at(0.5)
-    )
-    assert [each.source for each in found] == ["a", "b", "crm", ALL_SOURCES]
-    assert found[-1].rate("same_stored_twice") == Rate(count=0, of=2)
-    assert found[0].rate("silent_updates") == Rate(count=1, of=1)
-
-
 def spread(
     label: PairLabel, low: float, high: float, count: int, source: str = "crm"
 ) -> list[MeasuredPair]:
@@ -202,8 +184,7 @@ EASY = [
 
 
 def test_thresholds_are_chosen_by_their_bounds_on_a_sample_that_is_easy() -> None:
-    thresholds, basis = choose_thresholds(EASY)
-    assert basis is BoundBasis.WILSON_UPPER
+    thresholds = choose_thresholds(EASY)
     assert thresholds.cut == 0.71  # one is at 0.7, and one of 500 is 1.1 % at the upper end
     assert thresholds.cosine_update_min == 0.86  # 50 updates are too few for 5 %: not one above
     assert thresholds.cosine_add_max == 0.61
@@ -212,26 +193,25 @@ def test_thresholds_are_chosen_by_their_bounds_on_a_sample_that_is_easy() -> Non
 @every("bound", [0.01, 0.02, 0.05, 0.1, 0.3])
 @every("count", [20, 100, 1000])
 def test_the_bound_holds_at_the_cut_and_not_a_hundredth_below(bound: float, count: int) -> None:
-    sample = [
-        *spread(SAME, 0.3, 1, 20),
-        *spread(UPDATE, 0.3, 0.31, 20),
-        *spread(DISTINCT, 0, 0.99, count),
-    ]
-    thresholds, basis = choose_thresholds(sample, bound)
+    distinct = spread(DISTINCT, 0, 0.99, count)
+    sample = [*spread(SAME, 0.3, 1, 20), *spread(UPDATE, 0.3, 0.31, 20), *distinct]
+    cut = choose_thresholds(sample, bound).cut
+    are_too_few = Rate(count=0, of=count).interval[1] > bound
 
     def is_kept(cut: float) -> bool:
-        rate = score(sample, at(cut))[-1].rate("false_supersessions")
-        return rate.count == 0 if basis is BoundBasis.NO_ERROR else rate.interval[1] <= bound
+        policy = ReconcilePolicy(cosine_update_min=cut, cosine_add_max=cut, cosine_cut=cut)
+        wrong = sum(outcome_of(each, policy) is SUPERSEDED for each in distinct)
+        return not wrong if are_too_few else Rate(count=wrong, of=count).interval[1] <= bound
 
-    assert is_kept(thresholds.cut)
-    assert thresholds.cut == 1 or not is_kept(thresholds.cut - 0.01)
+    assert is_kept(cut)
+    assert cut == 1 or not is_kept(cut - 0.01)
 
 
 def test_fewer_pairs_never_make_the_cut_bolder() -> None:
     cuts = []
     for count in (20, 40, 80, 300, 1000):
         sample = [*EASY[:100], *spread(DISTINCT, 0, 0.9, count)]
-        cuts.append(choose_thresholds(sample)[0].cut)
+        cuts.append(choose_thresholds(sample).cut)
     assert cuts == sorted(cuts, reverse=True)
     assert cuts[0] > cuts[-1]
 
@@ -239,13 +219,13 @@ def test_fewer_pairs_never_make_the_cut_bolder() -> None:
 def test_what_the_guard_keeps_apart_allows_for_a_lower_cut() -> None:
     kept_apart = [probed(0.98, DISTINCT, CONFLICT) for _ in range(50)]
     lost = [probed(0.98, DISTINCT, SUPERSEDED) for _ in range(50)]
-    assert choose_thresholds([*EASY, *kept_apart])[0].cut <= 0.71
-    assert choose_thresholds([*EASY, *lost])[0].cut == 0.99
+    assert choose_thresholds([*EASY, *kept_apart]).cut <= 0.71
+    assert choose_thresholds([*EASY, *lost]).cut == 0.99
 
 
 def test_updates_that_pass_for_restatements_raise_the_bound_where_nobody_is_asked() -> None:
     alike = [probed(0.97, UPDATE) for _ in range(10)]
-    thresholds, _ = choose_thresholds([*EASY, *alike])
+    thresholds = choose_thresholds([*EASY, *alike])
     assert thresholds.cosine_update_min == 0.98
     assert thresholds.cut <= 0.71
 
@@ -253,7 +233,7 @@ def test_updates_that_pass_for_restatements_raise_the_bound_where_nobody_is_aske
 def test_every_source_that_can_tell_has_its_updates_reached() -> None:
     low = spread(UPDATE, 0.41, 0.5, 10, source="chat")
     few = [probed(0.05, UPDATE, source="tiny")]
-    assert choose_thresholds([*EASY, *low, *few])[0].cosine_add_max == 0.41
+    assert choose_thresholds([*EASY, *low, *few]).cosine_add_max == 0.41
 
 
 @given(
@@ -268,7 +248,7 @@ def test_thresholds_that_are_chosen_make_a_policy_of_whole_hundredths(
     found: list[MeasuredPair],
 ) -> None:
     sample = [*EASY[:100], *spread(DISTINCT, 0, 0.99, 20), *found]
-    policy, _ = choose_thresholds(sample)
+    policy = choose_thresholds(sample)
     for bound in (policy.cosine_update_min, policy.cosine_add_max, policy.cut):
         assert bound == round(bound, 2)
 

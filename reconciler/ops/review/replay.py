@@ -1,0 +1,253 @@
+"""Replay: decides recorded decisions again under other thresholds.
+
+Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all input of the
+rule, and the arbiter's answer if one was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from reconciler.domain.reconciling.ahead import announced, of_today
+from reconciler.domain.reconciling.by_slot import is_left_open
+from reconciler.domain.reconciling.by_text import TAKES_BACK
+from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
+from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
+from reconciler.domain.reconciling.verdicts import Unread
+from reconciler.domain.records.decisions import Decision, Judgement, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import DecidedBy, Outcome
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.errors import ArbiterAnswerError
+from reconciler.frozen import frozen
+from reconciler.reading.canonical import canonical_text
+from reconciler.reading.findings import Difference
+
+
+@frozen
+class Replayed:
+    """A recorded decision, and what would be decided today.
+
+    Attributes:
+        decision: the record.
+        verdict: today's verdict; with ``would_ask``, the verdict without an arbiter.
+        is_same: whether the same facts would be superseded, repeated, linked or placed below. The
+            name of the rule does not count.
+        would_ask: whether an arbiter would be asked today, but was not asked then because of the
+            old thresholds; its answer may differ from the verdict.
+    """
+
+    decision: Decision
+    verdict: Verdict
+    is_same: bool
+    would_ask: bool
+
+    @property
+    def before(self) -> Outcome:
+        """Return the note's old outcome."""
+        return self.decision.verdict.outcome
+
+    @property
+    def after(self) -> Outcome:
+        """Return the note's outcome today."""
+        return self.verdict.outcome
+
+
+def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
+    """Make a decision again from its record, under the policy.
+
+    A note that was remembered without an embedder was compared with nothing; its decision stays the
+    same. A value that changed back and forth is not recognised, because the older facts are not on
+    record.
+
+    Args:
+        decision: the record, with the facts that the note was compared with.
+        policy: the thresholds to try.
+    """
+    note, neighbours = _note(decision), _neighbours(decision)
+    unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
+    shown = _shown(decision, note, neighbours or (), policy)
+    told = _told_in(decision) | {"is_state": not _was_left_open(decision)}
+    if decision.reason.startswith(TAKES_BACK):
+        told["taken_back"] = decision.verdict.targets
+    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **told)
+    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
+    judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
+    if judgement is not None:
+        verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)
+    verdict = _in_time(verdict, note, decision, policy)
+    return Replayed(
+        decision=decision,
+        verdict=verdict,
+        is_same=_effect(verdict.by_id()) == _effect(decision.verdict),
+        would_ask=would_ask,
+    )
+
+
+def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: ReconcilePolicy) -> Verdict:
+    """Limit the verdict to the decision's day: a planned fact ends nothing before its day."""
+    if note.is_ahead(decision.at):
+        return announced(verdict, note)[0]
+    relations = decision.proposal.relations
+    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
+
+
+def policy_of(decision: Decision) -> ReconcilePolicy:
+    """Return the thresholds of the decision, as far as they are on record."""
+    return ReconcilePolicy(
+        cosine_update_min=decision.policy.cosine_update_min,
+        cosine_add_max=decision.policy.cosine_add_max,
+        cosine_cut=decision.policy.cosine_cut,
+        guard=decision.policy.guard,
+        reach=decision.policy.reach,
+    )
+
+
+def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
+    """Return the policy; if a judge was asked below the band then, its answer counts again."""
+    if policy.reach is not None or reach is None:
+        return policy
+    return replace(policy, reach=min(reach, policy.cosine_add_max))
+
+
+def _unread_in(decision: Decision) -> Unread:
+    """Return the parts that the model could not read, if that kept note and fact apart."""
+    unread_findings = [
+        finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
+    ]
+    known = canonical_text(decision.text).casefold()
+
+    def unread(text: str) -> str:
+        is_note = canonical_text(text).casefold() == known
+        return next((each.in_note if is_note else each.in_fact for each in unread_findings), "")
+
+    return unread
+
+
+def _note(decision: Decision) -> Note:
+    # Whether a start was given is not on record: only then is what repeats a newer fact history.
+    said_at, holds_from = decision.note.said_at, decision.note.holds_from
+    is_start_given = holds_from != said_at or decision.verdict.is_history
+    return Note(
+        scope=decision.scope,
+        text=decision.text,
+        said_at=said_at,
+        valid_from=holds_from if is_start_given else None,
+        source_kind=decision.note.trust,
+        slot=decision.note.slot,
+        slot_read_from=decision.note.slot_read_from,
+        category=decision.gate.category if decision.gate else None,
+        is_hedged=decision.note.is_hedged,
+        is_cleaned=True,
+    )
+
+
+def _neighbours(decision: Decision) -> list[Neighbour] | None:
+    if decision.decided_by is DecidedBy.NOOP:
+        return None
+    ranked = [
+        replace(fact, is_upcoming=fact.valid_from - decision.at > CLOCK_SKEW_MAX)
+        for fact in sorted(decision.compared_with, key=lambda fact: fact.rank)
+    ]
+    spared = {*decision.conflicting_ids, *decision.verdict.targets}
+    return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
+
+
+def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
+    """Return the fact; if it was spared as repeated too often for a guess, with that many repeats.
+
+    Three things are not on record: how often the fact was said then, whether it was standing, and
+    whether its start was given.
+    """
+    if decision.decided_by is DecidedBy.HEDGE:
+        return replace(fact, observations=OBSERVATIONS_OF_FIRM)
+    if decision.decided_by is DecidedBy.ORDER:
+        return replace(fact, is_start_given=True)
+    return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
+
+
+def _was_left_open(decision: Decision) -> bool:
+    """True if a note of a known value did not say that it still holds; its vector is not kept."""
+    compared = decision.compared_with
+    return any(is_left_open(decision.note, decision.verdict, fact) for fact in compared)
+
+
+def _told_in(decision: Decision) -> dict[str, Any]:
+    """Return a model's relations to facts that are still on record, as ``decide`` takes them."""
+    relations = decision.proposal.relations
+    ids = {fact.fact_id for fact in decision.compared_with}
+    if relations is None or not ids.issuperset(relations.named_ids):
+        return {}
+    is_extractors = decision.decided_by is DecidedBy.EXTRACTOR
+    by = DecidedBy.EXTRACTOR if is_extractors else DecidedBy.AGENT
+    return {"relations": relations, "related_by": by}
+
+
+def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
+    """True if the decision was an arbiter's then, or would have been if there was one."""
+    then = decide(note, neighbours, policy_of(decision), unread=_unread_in(decision))
+    return decision.opinion.arbiter is not None or then.can_be_arbitrated
+
+
+def _shown(
+    decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """Return the facts that an arbiter would be shown, and the target of its earlier answer.
+
+    That target may have been shown because of its words, which is not on record.
+    """
+    shown = shown_to_judge(note, neighbours, policy)
+    if policy.reach is not None and decision.opinion.target is not None:
+        ranks = (decision.opinion.target, *decision.opinion.also)
+        named = (neighbours[rank - 1] for rank in ranks if 1 <= rank <= len(neighbours))
+        shown += [fact for fact in named if fact not in shown]
+    return shown
+
+
+def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
+    """Return the answer of then; its target is counted in the order of the shown facts."""
+    if (
+        decision.opinion.relation is None
+        or decision.opinion.action is None
+        or decision.opinion.error is not None
+    ):
+        return None
+    neighbours = _neighbours(decision) or []
+    judgement = Judgement(
+        reasoning=decision.opinion.reasoning or "",
+        relation=decision.opinion.relation,
+        target=_number_shown(decision.opinion.target, neighbours, shown),
+        also=tuple(
+            number
+            for rank in decision.opinion.also
+            if (number := _number_shown(rank, neighbours, shown)) is not None
+        ),
+        action=decision.opinion.action,
+        confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
+    )
+    try:
+        check_judgement(judgement, len(shown))
+    except ArbiterAnswerError:  # the rules of today would not have shown it that fact
+        return None
+    return judgement
+
+
+def _number_shown(
+    rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
+) -> int | None:
+    """Return the number of a fact among those that the arbiter was shown, from 1."""
+    if rank is None or rank not in range(1, len(neighbours) + 1):
+        return None
+    fact_id = neighbours[rank - 1].fact_id
+    ids = [fact.fact_id for fact in shown]
+    return ids.index(fact_id) + 1 if fact_id in ids else None
+
+
+Effect = tuple[Outcome, frozenset[str], frozenset[str]]
+
+
+def _effect(verdict: Verdict[str]) -> Effect:
+    return verdict.outcome, frozenset(verdict.targets), frozenset(verdict.conflicts)
