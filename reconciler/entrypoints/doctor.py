@@ -8,9 +8,8 @@ written.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -47,7 +46,6 @@ from reconciler.domain.records.sessions import QueueReport
 from reconciler.entrypoints.rendering import lines
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
 from reconciler.frozen import in_order
-from reconciler.ops.metrics import queue_numbers
 from reconciler.ports.arbiter import Arbiter
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
@@ -128,19 +126,14 @@ def _ask(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
 
 def _found(name: str, asked: Sequence[_JudgeRun]) -> DoctorCheck:
     count, otherwise = len(asked), [run.otherwise for run in asked if run.otherwise]
-    numbers = {
-        "asked": count,
-        "reached": sum(run.is_reached for run in asked),
-        "format_kept": sum(isinstance(run.answer, Judgement) for run in asked),
-        "as_expected": count - len(otherwise),
-    }
+    usable = sum(isinstance(run.answer, Judgement) for run in asked)
     finding = (
-        f"{name}: reached in {numbers['reached']} of {count}, format kept in "
-        f"{numbers['format_kept']}, {numbers['as_expected']} of {count} as expected"
+        f"{name}: reached in {sum(run.is_reached for run in asked)} of {count}, format kept in "
+        f"{usable}, {count - len(otherwise)} of {count} as expected"
     )
     if otherwise:
         finding += f"; otherwise: {'; '.join(otherwise)}"
-    return DoctorCheck("judge", bool(numbers["format_kept"]), finding, numbers)
+    return DoctorCheck("judge", bool(usable), finding)
 
 
 @in_order
@@ -151,13 +144,11 @@ class DoctorCheck:
         name: the part.
         is_ok: whether it is in order.
         finding: the result, for a person.
-        numbers: counts by name; may be empty.
     """
 
     name: str
     is_ok: bool
     finding: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 _NONE_YET = "none yet"
@@ -195,7 +186,9 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
             if file:
                 check_memory_exists(settings)
         except ReconcilerError as error:
-            return [*_checks_without_store(settings, str(error)), *folder]
+            with closing(build_embedder(settings)) as embedder:
+                parts = _checks_of_parts(settings, embedder)
+            return [DoctorCheck("engine", True, str(error)), *parts, *folder]
         graph = open_graph(settings)
     except ReconcilerError as error:
         return [DoctorCheck("engine", False, str(error))]
@@ -249,13 +242,6 @@ def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
             _check("jobs", lambda: _jobs(SessionStore(graph).count_jobs()), graph),
             _check("erasures", lambda: _erasures(erasures), graph),
         ]
-
-
-def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]:
-    engine = DoctorCheck("engine", True, finding)
-    with closing(build_embedder(settings)) as embedder:
-        checks = _checks_of_parts(settings, embedder)
-    return [engine, *checks]
 
 
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
@@ -375,15 +361,14 @@ def _erasures(erasures: ErasureStore) -> DoctorCheck:
     """Count the erasures that were interrupted."""
     count = len(erasures.list_erasures(is_unfinished=True))
     cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
-    finding, numbers = cut_off if count else "all finished", {"unfinished_erasures": count}
-    return DoctorCheck("erasures", not count, finding, numbers)
+    return DoctorCheck("erasures", not count, cut_off if count else "all finished")
 
 
 def _jobs(report: QueueReport) -> DoctorCheck:
-    numbers = queue_numbers(report, datetime.now(UTC))
     finding = ", ".join(f"{count} {state}" for state, count in report.jobs.items())
     if report.oldest_unfinished_at is not None:
-        finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
+        age = datetime.now(UTC) - report.oldest_unfinished_at
+        finding += f"; the oldest of them is {age.total_seconds():.0f} s old"
     if has_dead := bool(report.jobs[JobState.DEAD]):
         finding += "; `reconciler jobs --state dead` says why, `reconciler retry` starts one again"
-    return DoctorCheck("jobs", not has_dead, finding, numbers)
+    return DoctorCheck("jobs", not has_dead, finding)

@@ -344,14 +344,15 @@ def test_a_drain_in_which_a_job_dies_says_why_and_ends_with_exit_code_one(
 def test_the_doctor_counts_jobs_and_names_the_extractor(run: Run, job_id: str) -> None:
     checks = {each["name"]: each for each in json_of(run, "doctor")}
     assert checks["extractor"]["finding"] == "explicit-statements-v3: no ANTHROPIC_API_KEY"
-    assert (checks["jobs"]["is_ok"], checks["jobs"]["numbers"]["waiting"]) == (True, 1)
-    assert checks["jobs"]["numbers"]["oldest_job_age_seconds"] > 0
+    assert checks["jobs"]["is_ok"]
+    assert re.search(r"\b1 waiting\b.* the oldest of them is \d+ s old", checks["jobs"]["finding"])
 
 
 def test_the_doctor_finds_a_dead_job_wrong(run: Run, dead_id: str) -> None:
     code, out, _ = run("doctor", "--json")
     [jobs] = [each for each in json.loads(out) if not each["is_ok"]]
-    assert (code, jobs["name"], jobs["numbers"]["dead"]) == (1, "jobs", 1)
+    assert (code, jobs["name"]) == (1, "jobs")
+    assert "1 dead" in jobs["finding"]
     assert "reconciler jobs --state dead" in jobs["finding"]
 
 
