@@ -30,7 +30,7 @@ import neo4j
 import platformdirs
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from reconciler.entrypoints.browser_commands import docker_name, server_settings, serving_pack
+from reconciler.entrypoints.browser_commands import server_settings, serving_pack
 from tests.neo4j_artefacts import LINES, DockerParts, JavaParts, ServerNotAvailableError, prepare
 
 __all__ = [
@@ -225,6 +225,11 @@ def _java_command(
     return [str(parts.java), *machine, *opens, *classes, *folders]
 
 
+def _docker_name(setting: str) -> str:
+    """The environment variable by which the Docker image reads a server's setting."""
+    return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
+
+
 def _docker_command(
     parts: DockerParts, ports: Ports, container: str, data: Path | None, more: Mapping[str, str]
 ) -> list[str]:
@@ -235,7 +240,7 @@ def _docker_command(
         "NEO4J_server_memory_heap_max__size": "768m",
         "NEO4J_server_memory_pagecache_size": "128m",
         "NEO4J_dbms_usage__report_enabled": "false",
-        **{docker_name(name): value for name, value in more.items()},
+        **{_docker_name(name): value for name, value in more.items()},
     }
     given = [f"--env={name}={value}" for name, value in settings.items()]
     published = [f"-p=127.0.0.1:{ports.bolt}:7687", f"-p=127.0.0.1:{ports.http}:7474"]

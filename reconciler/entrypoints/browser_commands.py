@@ -60,25 +60,22 @@ def _links(base_url: str) -> dict[str, Any]:
 
     server = load_settings().neo4j
     host = urlsplit(server.uri).hostname or "localhost"
-    settings = server_settings(base_url)
     return {
         "browser": f"http://{host}:{_BROWSER_PORT}/browser/?dbms={server.uri}",
         "style": f":style {base_url}style.grass",
         "guide": f":play {base_url}guide.html",
         "new_guide": f":guide {base_url}guide.adoc",
-        "neo4j_conf": settings,
-        "docker": {docker_name(name): value for name, value in settings.items()},
+        "neo4j_conf": server_settings(base_url),
     }
 
 
 def _text(told: dict[str, Any]) -> str:
     conf = "\n".join(f"{name}={value}" for name, value in told["neo4j_conf"].items())
-    docker = "\n".join(f"{name}: '{value}'" for name, value in told["docker"].items())
     return (
         f"Open {told['browser']}, log in, and type\n  {told['style']}\n  {told['guide']}\n"
         f"In the Browser of the newer images:\n  {told['new_guide']}\n"
         "The server must allow the host, in neo4j.conf; then a login does all three:\n"
-        f"{conf}\nThe same for Docker:\n{docker}\n"
+        f"{conf}\n"
         "Aura takes no guide from elsewhere: import these as saved queries:\n"
         f"  {resource_path('browser') / 'queries'}/*.cypher"
     )
@@ -165,11 +162,6 @@ def server_settings(base_url: str) -> dict[str, str]:
         "browser.remote_content_hostname_whitelist": str(urlsplit(base_url).hostname),
         "client.allow_telemetry": "false",
     }
-
-
-def docker_name(setting: str) -> str:
-    """Return the environment variable by which the Docker image reads a server's setting."""
-    return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from http.client import HTTPConnection, HTTPResponse
 import pytest
 
 from reconciler.entrypoints.browser_commands import (
-    docker_name,
     pack_files,
     saved_queries,
     server_settings,
@@ -99,9 +98,8 @@ def test_the_guides_hold_every_query_and_no_markup_of_anybodys() -> None:
     assert html.count("<slide") == html.count("</slide>") == len(saved_queries()) + 1
 
 
-def test_a_server_is_told_with_names_that_docker_takes_too() -> None:
+def test_a_server_is_told_in_three_settings() -> None:
     settings = server_settings("http://127.0.0.1:8474/")
     assert settings["browser.remote_content_hostname_whitelist"] == "127.0.0.1"
     assert settings["client.allow_telemetry"] == "false"
     assert len(settings["browser.post_connect_cmd"].split("; ")) == 3
-    assert docker_name("browser.post_connect_cmd") == "NEO4J_browser_post__connect__cmd"
