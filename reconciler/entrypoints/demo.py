@@ -18,7 +18,6 @@ from rich.console import Console
 from reconciler import ops
 from reconciler.bootstrap.chosen_models import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.rendering import (
     contact_line,
     decision_line,
@@ -121,16 +120,8 @@ def _lines_of(name: str) -> list[str]:
 
 
 def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) -> Decision:
-    """Add a note at its own time."""
-    return memory.add_contact_note(
-        DEMO_AGENT,
-        note["contact_id"],
-        note["text"],
-        attribute=note.get("attribute"),
-        value=note.get("value"),
-        contact_name=note["contact_name"],
-        source_kind=note.get("source_kind", SourceKind.USER_EXPLICIT),
-        importance=note["importance"],
-        said_at=said_at,
-        idempotency_key=f"demo-{number}",
+    """Add a note at its own time, with the optional fields that its line has."""
+    fields = {name: note[name] for name in note.keys() - {"day", "contact_id"}}
+    return memory.contact(DEMO_AGENT, note["contact_id"]).note(
+        **fields, said_at=said_at, idempotency_key=f"demo-{number}"
     )

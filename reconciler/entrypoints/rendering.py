@@ -68,18 +68,6 @@ _DISPOSALS = {
 }
 
 
-_DONE = {
-    Action.ADD: "amended",
-    Action.UPDATE: "amended",
-    Action.SKIP: "said again",
-    Action.REVOKE: "revoked",
-    Action.RESOLVE: "settled",
-    Action.REVERT: "changed by a revert",
-    Action.ARCHIVE: "archived",
-    Action.UNARCHIVE: "taken up again",
-}
-
-
 class Verbatim(str):
     """A text that is printed letter by letter, without wrapping: it may be meant for a model."""
 
@@ -265,8 +253,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
             why = branches[link.new_id].add(lines(f"SUPERSEDES {how}: {link.reason}"))
             branches[fact.fact_id] = why.add(_fact_label(fact))
         for event in history.events:
-            done = _DONE.get(event.action, event.action)
-            told = f"{done} by {event.by}, {_day(event.at)}: {event.reason}"
+            told = f"{event.action} by {event.by}, {_day(event.at)}: {event.reason}"
             branches[event.fact_id].add(lines(told))
         for conflict in history.conflicts:
             [other] = conflict.ids - {head.fact_id}

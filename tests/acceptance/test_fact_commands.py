@@ -44,7 +44,7 @@ def test_history_says_who_revoked_and_that_it_never_held(run: Run) -> None:
     assert (code, f"revokes fact: {fact_id}" in out, "supersedes" in out) == (0, True, False)
     shown = run("history", *SCOPE)[1]
     assert re.search(r"Lives in Pune\.\n +[0-9a-f-]{36}  never held", shown)
-    assert "revoked by dana" in shown
+    assert "REVOKE by dana" in shown
 
 
 def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:

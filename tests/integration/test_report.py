@@ -152,7 +152,7 @@ def test_what_was_said_again_is_one_bar_with_a_mark_for_each_time(tmp_path: Path
     tips = {(each.old.row, each.new.row): each.tip for each in strand.arrows}
     assert tips == pytest.approx({(2, 1): 0.2, (1, 0): 0.8})
     assert len(page.of("line", value="again")) == 2 + 1  # and the legend's
-    assert "1 facts hold; 2 superseded, 2 said again in other words" in page.text
+    assert "1 facts hold; 4 superseded" in page.text
     assert len(page.of("tr", "id", "fact-")) == 5
 
 

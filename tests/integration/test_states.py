@@ -268,8 +268,8 @@ def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -
         (Action.REVOKE, "dana", "She moved."),
         (Action.REVERT, "vera", "She did not."),
     ]
-    assert "revoked by dana, 2025-03-09: She moved." in rendered(chain)
-    assert "changed by a revert by vera, 2025-03-09: She did not." in rendered(chain)
+    assert "REVOKE by dana, 2025-03-09: She moved." in rendered(chain)
+    assert "REVERT by vera, 2025-03-09: She did not." in rendered(chain)
 
 
 # What goes silent soon

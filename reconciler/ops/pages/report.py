@@ -33,7 +33,7 @@ from reconciler.domain.records.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.records.kinds import Action, FactState, SourceKind
+from reconciler.domain.records.kinds import Action, SourceKind
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
@@ -116,15 +116,6 @@ _FACTS_OF_CONTACT_MIN = 20
 _REFUSED_MAX = 50
 _STRANDS_OPEN = 12
 
-_LEGEND = (
-    ("live", "holds"),
-    ("superseded", "superseded"),
-    ("revoked", "revoked, or never held"),
-    ("expired", "expired"),
-    ("archived", "archived"),
-    ("erased", "erased"),
-)
-
 
 @frozen
 class _ContactSection:
@@ -144,13 +135,6 @@ class _ContactSection:
     @property
     def name(self) -> str:
         return self.contact.name or self.contact.contact_id
-
-    @property
-    def worded_again(self) -> int:
-        """Count the superseded facts that say the same as a present fact."""
-        bars = (bar for strand in self.timeline.strands for bar in strand.bars)
-        older = (fact for bar in bars for fact in bar.facts[1:])
-        return sum(fact.state is FactState.SUPERSEDED for fact in older)
 
 
 @frozen
@@ -193,7 +177,6 @@ class Report:
             title=parts[0].name if len(contacts) == 1 else f"{len(contacts)} contacts",
             contacts=last_first,
             parts=parts,
-            legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
             refused_max=_REFUSED_MAX,
             anchor="#fact-{}".format,
