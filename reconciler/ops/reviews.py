@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconciler.bound_memory import BoundMemory, ContactMemory
-from reconciler.domain.records.kinds import AnySourceKind, DecidedBy, SourceKind
+from reconciler.domain.records.kinds import AnySourceKind, SourceKind
 from reconciler.domain.records.notes import check_callable, check_flags, source_kind_of
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.parts import parts_of
@@ -14,7 +14,6 @@ from reconciler.ops.parts import parts_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reconciler.domain.records.decisions import Decision
     from reconciler.ops.review.health import HealthReport
     from reconciler.ops.review.replay import Replayed
     from reconciler.ports.peer_memory import PeerSystem
@@ -60,6 +59,8 @@ def health(
 def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
     """Replay the recorded decisions with other thresholds; writes nothing.
 
+    Left out are decisions that rest on what a model said of the facts, or on what is not on record.
+
     Args:
         memory: an agent's or a contact's.
         profile: ``seed``, ``minilm`` or the path of a profile.
@@ -68,7 +69,7 @@ def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
         ConfigurationError: no such profile, or one of another model.
     """
     from reconciler.bootstrap.chosen_models import build_policy
-    from reconciler.ops.review.replay import replay as replayed
+    from reconciler.ops.review.replay import is_replayable, replay as replayed
 
     services = parts_of(memory, BoundMemory)
     chosen = services.settings.reconcile.model_copy(
@@ -79,7 +80,7 @@ def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
     )
     settings = services.settings.model_copy(update={"reconcile": chosen})
     policy = build_policy(settings, services.embedder.model_id)
-    return [replayed(each, policy) for each in memory.all_decisions() if _is_replayable(each)]
+    return [replayed(each, policy) for each in memory.all_decisions() if is_replayable(each)]
 
 
 def report(memory: BoundMemory) -> str:
@@ -179,16 +180,3 @@ def import_from(
     if contact_id is not None:
         defaults["contact_id"] = contact_id
     return import_records(services.note_import, records, defaults, on_progress)
-
-
-def _is_replayable(decision: Decision) -> bool:
-    """True if the rule decided it, and its texts are still stored.
-
-    Thresholds change no decision of the gate, and none about a note that had already ended.
-    """
-    from reconciler.domain.records.erasures import ERASED
-
-    by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
-    texts = (decision.text, *(fact.text for fact in decision.compared_with))
-    return is_by_rule and not decision.is_over and ERASED not in texts

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.by_text import TAKES_BACK
-from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import Decision, Judgement, Verdict
+from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import DecidedBy, Outcome
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
@@ -56,6 +55,20 @@ class Replayed:
         return self.verdict.outcome
 
 
+def is_replayable(decision: Decision) -> bool:
+    """True if the rule decided it from the texts, and all that it read is still stored.
+
+    Thresholds change no decision of the gate or of a model that said how note and facts relate, and
+    none about a note that had already ended. How often a fact was said then, and whether it was
+    standing, is not on record.
+    """
+    others = (DecidedBy.GATE, DecidedBy.AMENDMENT, DecidedBy.HEDGE, DecidedBy.STANDING)
+    is_by_rule = decision.action.is_reconciled and decision.decided_by not in others
+    texts = (decision.text, *(fact.text for fact in decision.compared_with))
+    is_told = decision.proposal.relations is not None
+    return is_by_rule and not (is_told or decision.is_over or ERASED in texts)
+
+
 def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     """Make a decision again from its record, under the policy.
 
@@ -64,16 +77,21 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     record.
 
     Args:
-        decision: the record, with the facts that the note was compared with.
+        decision: a record that ``is_replayable``, with the facts that the note was compared with.
         policy: the thresholds to try.
     """
     note, neighbours = _note(decision), _neighbours(decision)
     unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
     shown = _shown(decision, note, neighbours or (), policy)
-    told = _told_in(decision) | {"is_state": not _was_left_open(decision)}
-    if decision.reason.startswith(TAKES_BACK):
-        told["taken_back"] = decision.verdict.targets
-    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **told)
+    verdict = decide(
+        note,
+        neighbours,
+        policy,
+        shown=shown,
+        unread=unread,
+        is_state=not _was_left_open(decision),
+        taken_back=decision.verdict.targets if decision.reason.startswith(TAKES_BACK) else (),
+    )
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
     if judgement is not None:
@@ -91,8 +109,7 @@ def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: Reconcile
     """Limit the verdict to the decision's day: a planned fact ends nothing before its day."""
     if note.is_ahead(decision.at):
         return announced(verdict, note)[0]
-    relations = decision.proposal.relations
-    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
+    return of_today(verdict, note, policy, ())[0]
 
 
 def policy_of(decision: Decision) -> ReconcilePolicy:
@@ -148,42 +165,16 @@ def _note(decision: Decision) -> Note:
 def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
-    ranked = [
+    return [
         replace(fact, is_upcoming=fact.valid_from - decision.at > CLOCK_SKEW_MAX)
         for fact in sorted(decision.compared_with, key=lambda fact: fact.rank)
     ]
-    spared = {*decision.conflicting_ids, *decision.verdict.targets}
-    return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
-
-
-def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
-    """Return the fact; if it was spared as repeated too often for a guess, with that many repeats.
-
-    Three things are not on record: how often the fact was said then, whether it was standing, and
-    whether its start was given.
-    """
-    if decision.decided_by is DecidedBy.HEDGE:
-        return replace(fact, observations=OBSERVATIONS_OF_FIRM)
-    if decision.decided_by is DecidedBy.ORDER:
-        return replace(fact, is_start_given=True)
-    return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
 
 
 def _was_left_open(decision: Decision) -> bool:
     """True if a note of a known value did not say that it still holds; its vector is not kept."""
     compared = decision.compared_with
     return any(is_left_open(decision.note, decision.verdict, fact) for fact in compared)
-
-
-def _told_in(decision: Decision) -> dict[str, Any]:
-    """Return a model's relations to facts that are still on record, as ``decide`` takes them."""
-    relations = decision.proposal.relations
-    ids = {fact.fact_id for fact in decision.compared_with}
-    if relations is None or not ids.issuperset(relations.named_ids):
-        return {}
-    is_extractors = decision.decided_by is DecidedBy.EXTRACTOR
-    by = DecidedBy.EXTRACTOR if is_extractors else DecidedBy.AGENT
-    return {"relations": relations, "related_by": by}
 
 
 def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | None) -> bool:
