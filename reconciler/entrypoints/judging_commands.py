@@ -95,8 +95,7 @@ def calibrate_thresholds(
 ) -> None:
     """Measure the model on labelled pairs; write a profile of thresholds.
 
-    A line of PAIRS has "fact", "note" and "label" (same, update or distinct), and may have
-    "source" and "id".
+    A line of PAIRS has "fact", "note" and "label" (same, update or distinct).
 
     Options:
         pairs: labelled pairs, JSON lines.

@@ -47,10 +47,6 @@ LABEL_COUNT_MIN = 20
 """The fewest pairs of each label: with 20 right pairs, Wilson's interval still allows for 16 %
 wrong."""
 
-TELLING_COUNT_MIN = 10
-"""The fewest pairs of one label with which a source counts by itself; every such source must keep
-its reach."""
-
 STEP = 100
 """Thresholds are whole hundredths; finer ones would promise more than some thousand pairs can
 show."""
@@ -79,16 +75,16 @@ class LabelledPair:
     """A fact, a note that came after it, and how the two really relate.
 
     Attributes:
-        source: where the pair comes from; every source of enough pairs must keep its reach.
+        source: where the pair comes from, for a benchmark.
         fact_slot, note_slot: the person and the question that each answers, normalised; None if
             unknown.
     """
 
     pair_id: str
-    source: str
     fact_text: str
     note_text: str
     label: PairLabel
+    source: str = ""
     fact_slot: Slot | None = None
     note_slot: Slot | None = None
 
@@ -104,8 +100,7 @@ class MeasuredPair:
 def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
     """Read labelled pairs from a file of JSON lines, in its order.
 
-    A line has ``fact``, ``note`` and ``label``, and may have ``source`` and ``id``. Other keys and
-    blank lines are ignored.
+    A line has ``fact``, ``note`` and ``label``. Other keys and blank lines are ignored.
 
     Args:
         lines: JSON objects, one a line.
@@ -134,8 +129,7 @@ def _pair(values: Mapping[str, Any], number: int) -> LabelledPair:
     for name in ("fact", "note"):
         check_text(name, values.get(name), TEXT_LENGTH_MAX)
     return LabelledPair(
-        pair_id=str(values.get("id", f"line {number}")),
-        source=str(values.get("source") or "unnamed"),
+        pair_id=f"line {number}",
         fact_text=values["fact"],
         note_text=values["note"],
         label=one_of(PairLabel, "label", values.get("label")),
@@ -216,7 +210,6 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
         return None
     pair = LabelledPair(
         pair_id=decision.decision_id,
-        source="corrections" if decision.correction else "arbiter",
         fact_text=fact.text,
         note_text=decision.text,
         label=label_of_relation(relation),
@@ -318,17 +311,15 @@ def choose_thresholds(
     """Choose the thresholds that keep the bounds and settle the most.
 
     A bound is held against the upper end of Wilson's 95 % interval. If the pairs are too few for
-    it, no error is allowed at all, so that fewer pairs never make a threshold bolder. Pairs of all
-    sources count together, each once, because a source of two pairs is too small for an interval.
-    Leave out a source that misleads every cosine by design.
+    it, no error is allowed at all, so that fewer pairs never make a threshold bolder. Leave out
+    pairs that mislead every cosine by design.
 
     - ``cosine_cut`` is the lowest threshold at or above which the rule supersedes no more distinct
       pairs than the bound allows.
     - ``cosine_update_min`` is the lowest threshold, from the cut on, at or above which no more of
       the updates are taken for restatements than their bound allows; no judge is asked there.
     - ``cosine_add_max`` is the highest threshold, up to the cut, that the wanted shares of
-      restatements and of updates reach in every source; so no more distinct pairs than necessary go
-      to the arbiter.
+      restatements and of updates reach; so no more distinct pairs than necessary go to the arbiter.
 
     Args:
         pairs: 20 or more of each label.
@@ -436,20 +427,11 @@ def _wilson_upper(count: int, of: int) -> float:
 
 
 def _highest_reaching(pairs: Sequence[MeasuredPair], share_min: float) -> float:
-    """Find the highest threshold that this share reaches, in each source with enough pairs."""
-    by_source: dict[str, list[float]] = {}
-    for measured in pairs:
-        by_source.setdefault(measured.pair.source, []).append(measured.cosine)
-    telling = [cosines for cosines in by_source.values() if len(cosines) >= TELLING_COUNT_MIN]
-    groups = telling or [[measured.cosine for measured in pairs]]
-    return min(_highest_of(group, share_min) for group in groups)
-
-
-def _highest_of(cosines: Sequence[float], share_min: float) -> float:
+    """Find the highest threshold that this share of the pairs reaches."""
     return max(
         threshold
         for threshold in _GRID
-        if sum(cosine >= threshold for cosine in cosines) / len(cosines) >= share_min
+        if sum(measured.cosine >= threshold for measured in pairs) / len(pairs) >= share_min
     )
 
 

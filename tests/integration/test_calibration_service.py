@@ -55,7 +55,6 @@ def measured(count: int = 30) -> list[MeasuredPair]:
         MeasuredPair(
             pair=LabelledPair(
                 pair_id=f"{label}-{number}",
-                source=("calls", "mails")[number % 2],
                 fact_text="Prefers email to the phone",
                 note_text="Prefers email over the phone",
                 label=label,
@@ -76,12 +75,9 @@ def file_of(profile: Profile, measured_on: str = "pairs.jsonl") -> str:
     return profile_file(profile, measured_on=measured_on, pair_count=90, bound=0.02)
 
 
-def test_a_line_may_name_its_pair_and_source() -> None:
-    first, second = read_pairs(
-        [*lines(LINE), "\n", *lines(LINE | {"source": "s", "id": "7", "domain": "x"})]
-    )
-    assert replace(first, pair_id="7", source="s") == second
-    assert (first.pair_id, first.source) == ("line 1", "unnamed")
+def test_blank_lines_and_other_keys_are_ignored() -> None:
+    first, second = read_pairs([*lines(LINE), "\n", *lines(LINE | {"domain": "x"})])
+    assert replace(first, pair_id="line 3") == second
 
 
 @pytest.mark.parametrize(
@@ -221,36 +217,36 @@ def decision(**given: Any) -> Decision:
         ({}, None),
         (
             {"arbiter_relation": Relation.REFINES, "arbiter_target": 2},
-            ("fact 2", "same", "arbiter"),
+            ("fact 2", "same"),
         ),
-        ({"arbiter_relation": Relation.COEXISTS}, ("fact 1", "distinct", "arbiter")),
+        ({"arbiter_relation": Relation.COEXISTS}, ("fact 1", "distinct")),
         ({"arbiter_relation": Relation.REPLACES, "arbiter_error": "unsure"}, None),
-        ({"correction": Relation.REPLACES}, ("fact 1", "update", "corrections")),
+        ({"correction": Relation.REPLACES}, ("fact 1", "update")),
         (
             {"correction": Relation.UNRELATED, "targets": ("f3",)},
-            ("fact 3", "distinct", "corrections"),
+            ("fact 3", "distinct"),
         ),
         (
             {"correction": Relation.SAME, "conflicts": ("f2",)},
-            ("fact 2", "same", "corrections"),
+            ("fact 2", "same"),
         ),
-        ({"correction": Relation.SAME, "fact_id": "f2"}, ("fact 2", "same", "corrections")),
+        ({"correction": Relation.SAME, "fact_id": "f2"}, ("fact 2", "same")),
         (
             {"correction": Relation.SAME, "targets": ("f3",), "is_history": True},
-            ("fact 3", "same", "corrections"),
+            ("fact 3", "same"),
         ),
         (
             {"correction": Relation.COEXISTS, "arbiter_relation": Relation.SAME},
-            ("fact 1", "distinct", "corrections"),
+            ("fact 1", "distinct"),
         ),
         ({"correction": Relation.SAME, "compared_with": ()}, None),
     ],
 )
 def test_a_decision_labels_the_pair_that_was_judged(
-    given: dict[str, Any], expected: tuple[str, str, str] | None
+    given: dict[str, Any], expected: tuple[str, str] | None
 ) -> None:
     found = pairs_from_decisions([decision(**given)])
-    labels = [(each.pair.fact_text, str(each.pair.label), each.pair.source) for each in found]
+    labels = [(each.pair.fact_text, str(each.pair.label)) for each in found]
     assert labels == ([expected] if expected else [])
 
 

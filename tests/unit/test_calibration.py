@@ -33,13 +33,11 @@ def measured(
     label: PairLabel = SAME,
     texts: tuple[str, str] = ALIKE,
     *,
-    source: str = "crm",
     slots: tuple[Slot | None, Slot | None] = (None, None),
 ) -> MeasuredPair:
     fact_text, note_text = texts
     pair = LabelledPair(
         pair_id="pair",
-        source=source,
         fact_text=fact_text,
         note_text=note_text,
         label=label,
@@ -49,12 +47,10 @@ def measured(
     return MeasuredPair(pair=pair, cosine=cosine)
 
 
-def probed(
-    cosine: float, label: PairLabel, outcome: Outcome = SUPERSEDED, source: str = "crm"
-) -> MeasuredPair:
+def probed(cosine: float, label: PairLabel, outcome: Outcome = SUPERSEDED) -> MeasuredPair:
     """A pair that the rule would supersede at or above the cut, or keep apart at any cosine."""
     texts = ALIKE if outcome is SUPERSEDED else NUMBERED
-    return measured(cosine, label, texts, source=source)
+    return measured(cosine, label, texts)
 
 
 def city(value: str) -> Slot:
@@ -169,11 +165,9 @@ def test_each_score_counts_its_cells_of_the_table(name: str, count: int, of: int
     assert SCORES.rate(name) == Rate(count=count, of=of)
 
 
-def spread(
-    label: PairLabel, low: float, high: float, count: int, source: str = "crm"
-) -> list[MeasuredPair]:
+def spread(label: PairLabel, low: float, high: float, count: int) -> list[MeasuredPair]:
     steps = [low + (high - low) * step / (count - 1) for step in range(count)]
-    return [probed(cosine, label, source=source) for cosine in steps]
+    return [probed(cosine, label) for cosine in steps]
 
 
 EASY = [
@@ -228,12 +222,6 @@ def test_updates_that_pass_for_restatements_raise_the_bound_where_nobody_is_aske
     thresholds = choose_thresholds([*EASY, *alike])
     assert thresholds.cosine_update_min == 0.98
     assert thresholds.cut <= 0.71
-
-
-def test_every_source_that_can_tell_has_its_updates_reached() -> None:
-    low = spread(UPDATE, 0.41, 0.5, 10, source="chat")
-    few = [probed(0.05, UPDATE, source="tiny")]
-    assert choose_thresholds([*EASY, *low, *few]).cosine_add_max == 0.41
 
 
 @given(
