@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reconciler import ops
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import (
@@ -34,7 +34,7 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.visible_text import visible
 
 if TYPE_CHECKING:
-    from reconciler.ops.calibration import MeasuredPair
+    from reconciler.ops.calibration import LabelledPair
 
 
 def doctor(
@@ -106,7 +106,15 @@ def calibrate_thresholds(
         name: the profile's name.
         overwrite: replace it if it exists.
     """
-    from reconciler.ops.calibration import calibrate, check_profile_name, profile_file
+    from reconciler.bootstrap.chosen_models import build_embedder
+    from reconciler.ops.calibration import (
+        calibrate,
+        check_profile_name,
+        measure_pairs,
+        profile_file,
+    )
+    from reconciler.service.embedding import embed
+    from reconciler.settings import load_settings
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
@@ -114,17 +122,15 @@ def calibrate_thresholds(
     made = Path(f"{name}.toml")
     if made.exists() and not overwrite:  # at once: the measuring takes minutes
         raise InvalidRequestError(f"{made} exists; give --overwrite or another --name")
-    if pairs is None:
-        measured, model_id = _measured_from_decisions(agent, contact, tenant)
-    else:
-        measured, model_id = _measured_from_file(pairs, as_json)
-    profile = calibrate(measured, embedding_model=model_id, bound=bound, name=name)
-    text = profile_file(
-        profile,
-        measured_on=visible(pairs.name) if pairs else "recorded decisions",
-        pair_count=len(measured),
-        bound=bound,
-    )
+    named = visible(pairs.name) if pairs else "recorded decisions"
+    labelled = _read_pairs(pairs) if pairs else _pairs_from_decisions(agent, contact, tenant)
+    with (
+        closing(build_embedder(load_settings())) as embedder,
+        bar(named, len(labelled), as_json) as advance,
+    ):
+        measured = measure_pairs(labelled, partial(embed, embedder), advance)
+        profile = calibrate(measured, embedding_model=embedder.model_id, bound=bound, name=name)
+    text = profile_file(profile, measured_on=named, pair_count=len(measured), bound=bound)
     try:  # not private: a service of another user reads it
         draft = made.with_name(f".{made.name}.{os.getpid()}")
         draft.write_text(text, encoding="utf-8")
@@ -139,35 +145,23 @@ def calibrate_thresholds(
     )
 
 
-def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair], str]:
-    from reconciler.bootstrap.chosen_models import build_embedder
-    from reconciler.ops.calibration import measure_pairs, read_pairs
-    from reconciler.service.embedding import embed
+def _read_pairs(file: Path) -> list[LabelledPair]:
+    from reconciler.ops.calibration import read_pairs
     from reconciler.service.json_lines import read_lines
-    from reconciler.settings import load_settings
 
-    settings = load_settings()
     with opened(file) as stream:
-        pairs = read_pairs(read_lines(stream))
-    with (
-        closing(build_embedder(settings)) as embedder,
-        bar(file.name, len(pairs), is_quiet) as advance,
-    ):
-        measured = measure_pairs(pairs, lambda texts: embed(embedder, texts), advance)
-        return measured, embedder.model_id
+        return read_pairs(read_lines(stream))
 
 
-def _measured_from_decisions(
+def _pairs_from_decisions(
     agent: str | None, contact: str | None, tenant: str | None
-) -> tuple[list[MeasuredPair], str]:
+) -> list[LabelledPair]:
     from reconciler.ops.calibration import pairs_from_decisions
 
     if agent is None:
         raise InvalidRequestError("--from-decisions needs --agent")
     with Memory.open(must_exist=True) as memory:
-        decisions = of_whom(memory, agent, contact, tenant).all_decisions()
-        model = ops.model_move(memory).model
-        return pairs_from_decisions(decisions, model), model
+        return pairs_from_decisions(of_whom(memory, agent, contact, tenant).all_decisions())
 
 
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")

@@ -178,37 +178,34 @@ def _cosines(pairs: Sequence[LabelledPair], embed: Embed) -> Floats:
     return cosines
 
 
-def pairs_from_decisions(
-    decisions: Iterable[Decision], embedding_model: str | None = None
-) -> list[MeasuredPair]:
+def pairs_from_decisions(decisions: Iterable[Decision]) -> list[LabelledPair]:
     """Find pairs that the graph's own decisions label: by a person's correction, else the arbiter.
 
-    A pair of the same two texts counts once, and a correction wins. The cosine is the recorded one.
-    An arbiter is asked in the band only, so these pairs say little about cosines outside it.
-    Thresholds that are chosen from these pairs alone do not widen the band well.
+    A pair of the same two texts counts once, and a correction wins. An arbiter is asked in the band
+    only, so these pairs say little about cosines outside it. Thresholds that are chosen from these
+    pairs alone do not widen the band well.
 
     Args:
         decisions: the decisions, each with the facts that it was compared with.
-        embedding_model: only decisions made with this model; None for all.
     """
-    labelled: dict[tuple[str, str], MeasuredPair] = {}
+    labelled: dict[tuple[str, str], LabelledPair] = {}
     for decision in decisions:
-        measured = _labelled_by(decision)
-        if measured is None or embedding_model not in (None, decision.policy.embedding_model):
+        if (pair := _labelled_by(decision)) is None:
             continue
-        key = (measured.pair.fact_text, measured.pair.note_text)
-        if key not in labelled or decision.correction is not None:
-            labelled[key] = measured
+        texts = (pair.fact_text, pair.note_text)
+        if texts not in labelled or decision.correction is not None:
+            labelled[texts] = pair
     return list(labelled.values())
 
 
-def _labelled_by(decision: Decision) -> MeasuredPair | None:
-    is_used = decision.opinion.error is None and decision.opinion.relation is not Relation.UNSURE
-    relation = decision.correction or (decision.opinion.relation if is_used else None)
+def _labelled_by(decision: Decision) -> LabelledPair | None:
+    opinion = decision.opinion
+    is_used = opinion.error is None and opinion.relation is not Relation.UNSURE
+    relation = decision.correction or (opinion.relation if is_used else None)
     fact = min(decision.compared_with, key=partial(_distance, decision), default=None)
     if relation is None or fact is None or ERASED in (fact.text, decision.text):
         return None
-    pair = LabelledPair(
+    return LabelledPair(
         pair_id=decision.decision_id,
         fact_text=fact.text,
         note_text=decision.text,
@@ -216,7 +213,6 @@ def _labelled_by(decision: Decision) -> MeasuredPair | None:
         fact_slot=fact.slot,
         note_slot=decision.note.slot,
     )
-    return MeasuredPair(pair=pair, cosine=max(-1.0, min(1.0, fact.cosine)))
 
 
 def _distance(decision: Decision, fact: Comparison) -> tuple[bool, bool, bool, int]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reconciler import Memory, ops
+from reconciler import Memory
 from reconciler.config_files import load_profile
 from reconciler.domain.records.decisions import Comparison, Decision, Judgement
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
@@ -246,7 +246,7 @@ def test_a_decision_labels_the_pair_that_was_judged(
     given: dict[str, Any], expected: tuple[str, str] | None
 ) -> None:
     found = pairs_from_decisions([decision(**given)])
-    labels = [(each.pair.fact_text, str(each.pair.label)) for each in found]
+    labels = [(each.fact_text, str(each.label)) for each in found]
     assert labels == ([expected] if expected else [])
 
 
@@ -255,13 +255,7 @@ def test_a_pair_counts_once_and_a_correction_wins_whenever_it_comes() -> None:
     corrected = decision(correction=Relation.REPLACES)
     for given in ([judged, corrected, judged], [corrected, judged]):
         [found] = pairs_from_decisions(given)
-        assert found.pair.label is PairLabel.UPDATE
-
-
-def test_decisions_of_another_model_label_nothing() -> None:
-    judged = decision(arbiter_relation=Relation.SAME)
-    assert len(pairs_from_decisions([judged], "model@1")) == 1
-    assert not pairs_from_decisions([judged], "model@2")
+        assert found.label is PairLabel.UPDATE
 
 
 @pytest.fixture
@@ -292,11 +286,9 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
 
 @pytest.mark.on_neo4j_too
 def test_the_graphs_own_decisions_give_labelled_pairs(memory: Memory) -> None:
-    [found] = pairs_from_decisions(
-        memory.contact("crm", "alice").decisions(), ops.model_move(memory).model
-    )
-    assert (found.pair.fact_text, found.pair.note_text) == ("Likes tea", "Likes coffee")
-    assert (found.pair.label, found.cosine) == (PairLabel.DISTINCT, pytest.approx(0.9, abs=1e-6))
+    [found] = pairs_from_decisions(memory.contact("crm", "alice").decisions())
+    assert (found.fact_text, found.note_text) == ("Likes tea", "Likes coffee")
+    assert found.label is PairLabel.DISTINCT
 
 
 def test_the_graphs_own_decisions_replay_as_themselves_and_otherwise(memory: Memory) -> None:
