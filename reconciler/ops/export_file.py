@@ -124,12 +124,6 @@ class ExportFile:
             raise InvalidArchiveError(
                 f"{self._path} was altered: {wrong}. Nothing was written; export it again"
             )
-        first = self._vectors.get(str(header.get("embedding_model")))
-        if first and first.dimension != header.get("embedding_dimension"):
-            raise InvalidArchiveError(
-                f"{self._path}, line {first.line}: its vector has {first.dimension} numbers, and "
-                f"the first line says {header.get('embedding_dimension')}"
-            )
         return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
 
     def header(self) -> Mapping[str, Any]:

@@ -167,7 +167,7 @@ BENT: dict[str, tuple[Callable[[Lines], None], str]] = {
     "a vector of zeros": (with_a_vector(0 * UNIT), r"line \d+: .*length 0, not 1"),
     "a long vector": (with_a_vector(1e30 * UNIT), r"line \d+: .*length 1e\+30"),
     "a vector of fewer numbers": (with_a_vector(UNIT[:12]), r"line \d+: .*12 numbers.*16"),
-    "vectors that are all too short": (all_shorter, r"line \d+: .*12 numbers.*says 16"),
+    "vectors that are all too short": (all_shorter, r"line \d+ .*12 numbers.*vectors of 16"),
     "an unknown state": (with_a_value("Fact", "state", "undead"), r"line \d+: .*state.*'live'"),
     "a state that is a list": (with_a_value("Fact", "state", ["live"]), r"line \d+: .*state"),
     "an unknown action": (with_a_value("Decision", "action", "MULTIPLY"), r"line \d+: .*action"),
