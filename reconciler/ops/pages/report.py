@@ -13,6 +13,7 @@ network, no script.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -33,11 +34,11 @@ from reconciler.domain.records.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.records.kinds import Action, SourceKind
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.ops.review.timeline import Timeline, caption_of, timeline, why_of
+from reconciler.ops.review.timeline import Timeline, caption_of, timeline
 from reconciler.ports.graph import Row
 from reconciler.reading.quoting import in_marks
 from reconciler.reading.visible_text import visible
@@ -46,20 +47,9 @@ from reconciler.service.stores.contact_store import ArchiveStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 
-WHOSE_WORD: Mapping[SourceKind, str] = {
-    SourceKind.USER_EXPLICIT: "the contact",
-    SourceKind.OPERATOR: "an operator",
-    SourceKind.APPROVED_DOC: "an approved document",
-    SourceKind.EXTRACTOR: "read from a conversation",
-    SourceKind.TOOL_OUTPUT: "a tool",
-    SourceKind.MODEL_GUESS: "a guess of the model",
-}
-_STANDINGS = {
-    "live": "holds",
-    "expired": "lapsed",
-    "superseded": "ended",
-    "revoked": "ended",
-}
+_WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
+)
 
 
 def render(template: str, **values: object) -> str:
@@ -74,7 +64,14 @@ def moment(at: datetime | None) -> str:
 
 def standing_of(fact: Fact) -> str:
     """Return a fact's state, in a word or two."""
-    return "never held" if fact.is_void else _STANDINGS.get(str(fact.state), str(fact.state))
+    return "never held" if fact.is_void else _WORDS["standings"].get(fact.state, fact.state)
+
+
+def why_of(link: Supersession) -> str:
+    """Say why one fact replaced another, in a few words."""
+    if link.is_restatement:
+        return "said again"
+    return _WORDS["why"].get(link.decided_by, link.decided_by)
 
 
 @cache
@@ -97,7 +94,7 @@ def environment(*folders: Path) -> Environment:
         undefined=StrictUndefined,
     )
     made.filters |= {"moment": moment, "standing": standing_of, "in_marks": in_marks}
-    made.globals |= {"whose_word": WHOSE_WORD, "caption": caption_of, "why": why_of}
+    made.globals |= {"whose_word": _WORDS["whose_word"], "caption": caption_of, "why": why_of}
     return made
 
 
@@ -314,10 +311,7 @@ def _before(chains: Iterable[FactHistory]) -> Iterator[tuple[Fact, Sequence[Fact
 def _speaker(episode: Row) -> str:
     if role := episode.get("role"):
         return str(role)
-    try:
-        return WHOSE_WORD[SourceKind(str(episode.get("source_kind")))]
-    except ValueError:
-        return "unknown"
+    return _WORDS["whose_word"].get(str(episode.get("source_kind")), "unknown")
 
 
 def _started(held: Row) -> str:

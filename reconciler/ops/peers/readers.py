@@ -97,11 +97,6 @@ def _values(system: str, source: str, login: Login) -> Numbered:
         raise InvalidRequestError(
             f"{file} has more than {_BYTES_MAX >> 20} MiB, which is the limit; split it"
         )
-    if content.startswith(b"SQLite format 3"):
-        raise InvalidRequestError(
-            f"{file} is an SQLite file: first write its records as lines (docs/importing.md); "
-            "nothing was imported"
-        )
     return json_records(content)
 
 

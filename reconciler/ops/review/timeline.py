@@ -13,7 +13,7 @@ from itertools import groupby
 from textwrap import shorten
 
 from reconciler.domain.records.facts import Fact, FactHistory, Supersession
-from reconciler.domain.records.kinds import DecidedBy, FactState
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.frozen import frozen, in_order
 
@@ -147,28 +147,6 @@ def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Ti
     ]
     left_out = sum(len(chain.facts) for chain in chains) - len(facts)
     return Timeline(strands=tuple(strands), ticks=axis.ticks(), left_out=left_out)
-
-
-_WHY: Mapping[str, str] = {
-    DecidedBy.SLOT: "a new value",
-    DecidedBy.CHANGE: "it says that it changed",
-    DecidedBy.RETRACTION: "it takes that back",
-    DecidedBy.ARBITER: "the judge's word",
-    DecidedBy.AGENT: "the agent's word",
-    DecidedBy.EXTRACTOR: "the extractor's word",
-    DecidedBy.ANSWER: "a person's answer",
-    DecidedBy.AMENDMENT: "an operator's correction",
-    DecidedBy.NOOP: "the same words",
-    DecidedBy.THRESHOLD: "nearly the same words",
-    DecidedBy.MIDPOINT: "similar words",
-}
-
-
-def why_of(link: Supersession) -> str:
-    """Say why one fact replaced another, in a few words."""
-    if link.is_restatement:
-        return "said again"
-    return _WHY.get(link.decided_by, link.decided_by)
 
 
 def caption_of(text: str, length_max: int = _CAPTION_LENGTH_MAX) -> str:

@@ -30,7 +30,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.frozen import frozen
 from reconciler.memory import Memory
-from reconciler.ops.review.timeline import why_of as why_of
+from reconciler.ops.pages.report import why_of as why_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.quoting import in_marks
 from reconciler.service.writing.submissions import settlement_id_of
