@@ -12,9 +12,9 @@ from dataclasses import replace
 from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.by_text import TAKES_BACK
-from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
+from reconciler.domain.reconciling.rule import check_judgement, decide
 from reconciler.domain.reconciling.verdicts import Unread
-from reconciler.domain.records.decisions import Decision, Judgement, Verdict
+from reconciler.domain.records.decisions import Decision, Judgement, RecordedOpinion, Verdict
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import DecidedBy, Outcome
@@ -82,20 +82,21 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     """
     note, neighbours = _note(decision), _neighbours(decision)
     unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
-    shown = _shown(decision, note, neighbours or (), policy)
+    compared = neighbours or []
     verdict = decide(
         note,
         neighbours,
         policy,
-        shown=shown,
+        # A judge may have been shown a far fact because of its words, which is not on record.
+        shown=None if decision.opinion.target is None else compared,
         unread=unread,
         is_state=not _was_left_open(decision),
         taken_back=decision.verdict.targets if decision.reason.startswith(TAKES_BACK) else (),
     )
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
-    judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
-    if judgement is not None:
-        verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)
+    judgement = _judgement(decision.opinion, len(compared))
+    if verdict.can_be_arbitrated and judgement is not None:
+        verdict = decide(note, neighbours, policy, judgement, shown=compared, unread=unread)
     verdict = _in_time(verdict, note, decision, policy)
     return Replayed(
         decision=decision,
@@ -183,58 +184,23 @@ def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | 
     return decision.opinion.arbiter is not None or then.can_be_arbitrated
 
 
-def _shown(
-    decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
-) -> list[Neighbour]:
-    """Return the facts that an arbiter would be shown, and the target of its earlier answer.
-
-    That target may have been shown because of its words, which is not on record.
-    """
-    shown = shown_to_judge(note, neighbours, policy)
-    if policy.reach is not None and decision.opinion.target is not None:
-        ranks = (decision.opinion.target, *decision.opinion.also)
-        named = (neighbours[rank - 1] for rank in ranks if 1 <= rank <= len(neighbours))
-        shown += [fact for fact in named if fact not in shown]
-    return shown
-
-
-def _judgement(decision: Decision, shown: Sequence[Neighbour]) -> Judgement | None:
-    """Return the answer of then; its target is counted in the order of the shown facts."""
-    if (
-        decision.opinion.relation is None
-        or decision.opinion.action is None
-        or decision.opinion.error is not None
-    ):
+def _judgement(opinion: RecordedOpinion, fact_count: int) -> Judgement | None:
+    """Return the answer of then, with facts counted as the record ranks them."""
+    if opinion.relation is None or opinion.action is None or opinion.error is not None:
         return None
-    neighbours = _neighbours(decision) or []
     judgement = Judgement(
-        reasoning=decision.opinion.reasoning or "",
-        relation=decision.opinion.relation,
-        target=_number_shown(decision.opinion.target, neighbours, shown),
-        also=tuple(
-            number
-            for rank in decision.opinion.also
-            if (number := _number_shown(rank, neighbours, shown)) is not None
-        ),
-        action=decision.opinion.action,
-        confidence=1.0 if decision.opinion.confidence is None else decision.opinion.confidence,
+        reasoning=opinion.reasoning or "",
+        relation=opinion.relation,
+        target=opinion.target,
+        also=opinion.also,
+        action=opinion.action,
+        confidence=1.0 if opinion.confidence is None else opinion.confidence,
     )
     try:
-        check_judgement(judgement, len(shown))
-    except ArbiterAnswerError:  # the rules of today would not have shown it that fact
+        check_judgement(judgement, fact_count)
+    except ArbiterAnswerError:  # it names a fact that is not on record
         return None
     return judgement
-
-
-def _number_shown(
-    rank: int | None, neighbours: Sequence[Neighbour], shown: Sequence[Neighbour]
-) -> int | None:
-    """Return the number of a fact among those that the arbiter was shown, from 1."""
-    if rank is None or rank not in range(1, len(neighbours) + 1):
-        return None
-    fact_id = neighbours[rank - 1].fact_id
-    ids = [fact.fact_id for fact in shown]
-    return ids.index(fact_id) + 1 if fact_id in ids else None
 
 
 Effect = tuple[Outcome, frozenset[str], frozenset[str]]
