@@ -6,6 +6,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -72,8 +73,8 @@ def import_file(
             raise InvalidRequestError(
                 "--contact-from and --source-kind need --from with the name of a system"
             )
-        by_ray = {"address": ray} if ray else {}
-        report = _from_lines(Path(file), agent, contact, tenant, by_ray, is_quiet=as_json)
+        whose = {"tenant": tenant, "agent_id": agent, "contact_id": contact}
+        report = _from_lines(Path(file), ray, is_quiet=as_json, **whose)
     else:
         if ray is not None:
             raise InvalidRequestError("--ray imports lines of notes; leave out --from")
@@ -100,34 +101,23 @@ def import_file(
 
 
 def _from_lines(
-    file: Path,
-    agent: str | None,
-    contact: str | None,
-    tenant: str | None,
-    by_ray: Mapping[str, Any],
-    *,
-    is_quiet: bool,
+    file: Path, ray: str | None, *, is_quiet: bool, **whose: str | None
 ) -> ImportReport:
     from reconciler.service.json_lines import read_lines
 
     imported: Callable[..., ImportReport] = Memory.import_notes
-    if by_ray:
-        from reconciler.integrations.ray_backfill import import_on_ray as imported
+    if ray:
+        from reconciler.integrations.ray_backfill import import_on_ray
+
+        imported = partial(import_on_ray, address=ray)
     with (
         opened(file) as stream,
-        Memory.open(warm_up=not by_ray) as memory,
+        Memory.open(warm_up=not ray) as memory,
         bar(file.name, None, is_quiet) as advance,
     ):
-        return imported(
-            memory,
-            read_lines(stream),
-            tenant=tenant,
-            agent_id=agent,
-            contact_id=contact,
-            source=str(file.resolve()) if file.is_file() else None,
-            on_progress=advance,
-            **by_ray,
-        )
+        source = str(file.resolve()) if file.is_file() else None
+        lines_read = read_lines(stream)
+        return imported(memory, lines_read, source=source, on_progress=advance, **whose)
 
 
 def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
@@ -144,10 +134,8 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
 
 def _view(values: Mapping[str, Any]) -> Group:
     outcome = ", ".join(f"{values[name]} {name}" for name in _OUTCOMES)
-    is_empty = not any(values[name] for name in ("decisions", "resumed", "errors", "not_carried"))
-    told = "Nothing was found there to import." if is_empty else outcome
     shown = {**values, "errors": len(values["errors"])}  # each is told on standard error
-    return Group(record_panel(shown, "Import"), told)
+    return Group(record_panel(shown, "Import"), outcome)
 
 
 def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
