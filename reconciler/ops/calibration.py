@@ -348,10 +348,11 @@ def choose_thresholds(
     return ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
 
 
-def _by_label(pairs: Iterable[MeasuredPair]) -> dict[PairLabel, list[MeasuredPair]]:
-    by_label: dict[PairLabel, list[MeasuredPair]] = {label: [] for label in PairLabel}
-    for measured in pairs:
-        by_label[measured.pair.label].append(measured)
+def _by_label(pairs: Sequence[MeasuredPair]) -> dict[PairLabel, list[MeasuredPair]]:
+    by_label = {
+        label: [measured for measured in pairs if measured.pair.label is label]
+        for label in PairLabel
+    }
     if short := [label for label in PairLabel if len(by_label[label]) < LABEL_COUNT_MIN]:
         counts = ", ".join(f"{len(by_label[label])} {label}" for label in short)
         raise InvalidRequestError(

@@ -39,6 +39,7 @@ contact of 100 facts took 3.0 ms of a busy processor at once, and 0.15 in small 
 
 _RATES = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate")
 
+_WAITS = ("day", "week", "month", "longer")
 _AGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 
 
@@ -65,13 +66,8 @@ class Waiting:
     def with_more(self, other: Waiting) -> Waiting:
         """Return both together."""
         times = [at for at in (self.oldest_at, other.oldest_at) if at is not None]
-        return Waiting(
-            day=self.day + other.day,
-            week=self.week + other.week,
-            month=self.month + other.month,
-            longer=self.longer + other.longer,
-            oldest_at=min(times, default=None),
-        )
+        summed = {name: getattr(self, name) + getattr(other, name) for name in _WAITS}
+        return Waiting(**summed, oldest_at=min(times, default=None))
 
 
 @frozen
@@ -230,25 +226,23 @@ def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
 def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
     """Count by age the questions that wait since these times."""
     times = list(opened_at)
-    counts = dict.fromkeys((*_AGES, "longer"), 0)
-    for at in times:
-        counts[_age_of(now - at)] += 1
+    counts = Counter(_age_of(now - at) for at in times)
     return Waiting(**counts, oldest_at=min(times, default=None))
 
 
-def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
+def decided_rates(counted: Iterable[ActionCount]) -> Counter[str]:
     """Count decisions, attempts, refusals, answers and confirmations, for ``ContactHealth``."""
-    counts_of = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
+    counts: Counter[str] = Counter()
     for count in counted:
-        is_yes = count.action.is_reconciled
-        counts_of["decisions"] += count.decisions
-        counts_of["attempts"] += count.decisions * (
-            not count.is_answer and _is_attempt(count.action)
-        )
-        counts_of["refusals"] += count.decisions * (count.action is Action.REJECT)
-        counts_of["answers"] += count.decisions * (count.is_answer and _is_answer(count.action))
-        counts_of["confirmations"] += count.decisions * (count.is_answer and is_yes)
-    return counts_of
+        action, is_yes, is_answer = count.action, count.action.is_reconciled, count.is_answer
+        # An ``ADMIT`` is no attempt: the committing decision follows.
+        is_attempt = not is_answer and (is_yes or action in (Action.HOLD, Action.REJECT))
+        counts["decisions"] += count.decisions
+        counts["attempts"] += count.decisions * is_attempt
+        counts["refusals"] += count.decisions * (action is Action.REJECT)
+        counts["answers"] += count.decisions * (is_answer and (is_yes or action is Action.DECLINE))
+        counts["confirmations"] += count.decisions * (is_answer and is_yes)
+    return counts
 
 
 def counts_of(contact: Contact) -> Mapping[str, int]:
@@ -290,15 +284,6 @@ def _differ(one: LiveFact, other: LiveFact) -> bool:
 
 def _age_of(age: timedelta) -> str:
     return next((name for name, longest in _AGES.items() if age <= longest), "longer")
-
-
-def _is_attempt(action: Action) -> bool:
-    """True if a note came in; ``ADMIT`` does not count: the committing decision follows."""
-    return action.is_reconciled or action in (Action.HOLD, Action.REJECT)
-
-
-def _is_answer(action: Action) -> bool:
-    return action.is_reconciled or action is Action.DECLINE
 
 
 def _share(some: int, of_all: int) -> float | None:
