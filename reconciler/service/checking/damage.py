@@ -8,10 +8,8 @@ them behind. Never here: a query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
@@ -47,9 +45,6 @@ from reconciler.service.stores.stored_facts import facts_in
 
 _UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 _RECORDS_A_PAGE = 2_000
-_ReadPage = tuple[Sequence[Any], Sequence[str]]
-"""The readable records, and the contact's key of each unreadable one."""
-
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
@@ -66,6 +61,10 @@ class DamagedNode:
         """Return all texts of the node."""
         for value in self.held.values():
             yield from (str(item) for item in (value if isinstance(value, list) else [value]))
+
+
+_Damaged = list[tuple[str, DamagedNode]]
+"""Damaged records, each with its contact's key."""
 
 
 @in_order
@@ -99,63 +98,47 @@ class Damage:
             on_progress: called with how many more records were read.
         """
         found = ReadRecords()
-        for label in labels:
-            whole = self._whole(scope, label, on_progress) if label in IN_COLUMNS else None
-            if whole is not None:
-                if label in found.whole:
-                    found.whole[label] = whole
-                continue
-            pages = self.archive_store.node_pages(
-                scope.contact_key, label, with_vectors=False, size=_RECORDS_A_PAGE
-            )
-            for page in pages:
-                for node_id, held in page:
-                    record = self._read(label, held, scope)
-                    if record is None:
-                        found.damaged.append(DamagedNode(label, node_id, held))
-                    elif label in found.whole:
-                        found.whole[label].append(record)
-                on_progress(len(page))
+        by_key = {scope.contact_key: scope}
+        for label, whole, damaged, count in self._pages(by_key, labels, _RECORDS_A_PAGE):
+            if label in found.whole:
+                found.whole[label].extend(whole)
+            found.damaged.extend(node for _, node in damaged)
+            on_progress(count)
         return found
-
-    def _whole(
-        self, scope: Scope, label: str, on_progress: Callable[[int], None]
-    ) -> list[Any] | None:
-        """Return all records of a label, read in columns; None if one is damaged."""
-        records: list[Any] = []
-        for readable, damaged_keys in self._pages(
-            {scope.contact_key: scope}, label, _RECORDS_A_PAGE
-        ):
-            if damaged_keys:
-                return None
-            records += readable
-            on_progress(len(readable))
-        return records
 
     def damaged_among(
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
     ) -> Iterator[str]:
         """Find the contact's key of each damaged record of these contacts and labels."""
         by_key = {scope.contact_key: scope for scope in scopes}
-        for label in labels:
-            if label in IN_COLUMNS:
-                for _, damaged_keys in self._pages(by_key, label, page_size):
-                    yield from damaged_keys
-                continue
-            for row in chain.from_iterable(
-                self.archive_store.node_rows([*by_key], label, page_size)
-            ):
-                if self.is_damaged(label, row["node"], by_key[row["contact_key"]]):
-                    yield row["contact_key"]
+        for _, _, damaged, _ in self._pages(by_key, labels, page_size):
+            yield from (contact_key for contact_key, _ in damaged)
 
     def _pages(
-        self, by_key: Mapping[str, Scope], label: str, page_size: int
-    ) -> Iterator[_ReadPage]:
-        """Read all records of a label in ``IN_COLUMNS`` of several contacts, page after page."""
-        for columns in self.archive_store.column_pages([*by_key], label, page_size):
-            yield self._page(label, columns, by_key)
+        self, by_key: Mapping[str, Scope], labels: Iterable[str], page_size: int
+    ) -> Iterator[tuple[str, Sequence[Any], _Damaged, int]]:
+        """Read the records of several contacts, page after page.
 
-    def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> _ReadPage:
+        Yields:
+            The label; the readable records, if the label is read in columns; the damaged ones; and
+            the number of both.
+        """
+        for label in labels:
+            if label in IN_COLUMNS:
+                for columns in self.archive_store.column_pages([*by_key], label, page_size):
+                    yield label, *self._page(label, columns, by_key), len(columns["node_id"])
+                continue
+            for rows in self.archive_store.node_rows([*by_key], label, page_size):
+                damaged = [
+                    (row["contact_key"], DamagedNode(label, row["node_id"], row["node"]))
+                    for row in rows
+                    if self.is_damaged(label, row["node"], by_key[row["contact_key"]])
+                ]
+                yield label, (), damaged, len(rows)
+
+    def _page(
+        self, label: str, columns: Row, by_key: Mapping[str, Scope]
+    ) -> tuple[Sequence[Any], _Damaged]:
         """Read the records of these rows. Single rows are checked only if necessary.
 
         The columns are checked whole, which takes a third of the time.
@@ -164,17 +147,20 @@ class Damage:
         try:
             self.types.check_columns(label, columns)
             if label == "Fact":
-                return facts_in(columns), ()
+                return facts_in(columns), []
         except UNREADABLE:
             is_checked = False
-        rows = [*rows_in(columns)]
-        records = [
-            self._read(label, row, by_key[row["contact_key"]], is_checked=is_checked)
-            for row in rows
-        ]
-        damaged = (row for row, record in zip(rows, records, strict=True) if record is None)
-        keys = [row["contact_key"] for row in damaged]
-        return [record for record in records if record is not None], keys
+        records: list[Any] = []
+        damaged: _Damaged = []
+        for row in rows_in(columns):
+            key = row["contact_key"]
+            record = self._read(label, row, by_key[key], is_checked=is_checked)
+            if record is None:
+                node = DamagedNode(label, row["node_id"], self.types.known(label, row))
+                damaged.append((key, node))
+            else:
+                records.append(record)
+        return records, damaged
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """True if a node cannot be read, in its store or on a line of an export."""
@@ -205,12 +191,15 @@ class Damage:
             scope: the contact.
             at: the time that replaces an impossible one (UTC).
         """
-        kept = self._sound(node.label, node.held)
-        left = _REMAINS[node.label].of(kept, at) | self.types.known(node.label, scope.columns)
-        if node.label == "Episode":
-            left |= _place_of(kept)
+        left = self.types.known(node.label, scope.columns)
+        for name, usual in _REMAINS[node.label].items():
+            # An id is kept, because other records name it.
+            named = node.held.get(name) if usual == _UNREADABLE else None
+            left[name] = at if usual is None else str(named) if named else usual
+        if node.label == "Episode" and any(node.held.get(name) is not None for name in _OF_A_TURN):
+            left |= _OF_A_TURN
         if node.label == "Decision":
-            left |= {"lapses_at": at} | self._decided(node.node_id, kept, left, scope)
+            left |= self._decided(node.node_id, left, scope)
         return left
 
     def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
@@ -226,35 +215,48 @@ class Damage:
             held: the link's properties.
             at: the time that replaces an impossible one (UTC).
         """
-        sound = self._sound(kind, held)
+        usual: Row = {}
         if kind in ("SUPERSEDES", "CONFLICTS_WITH"):
-            return {"decided_by": str(DecidedBy.ORDER), "reason": ERASED, "at": at} | sound
+            usual = {"decided_by": str(DecidedBy.ORDER), "reason": ERASED, "at": at}
+        try:
+            sound = usual | self.types.read(kind, self.types.known(kind, held))
+        except InvalidArchiveError:
+            sound = usual
         if kind == "COMPARED_WITH":
             return sound if sound.keys() >= {"cosine", "rank"} else None
-        if "span" in sound and not is_citation(sound["span"]):
-            return {}
-        return sound
+        return sound if "span" not in sound or is_citation(sound["span"]) else {}
 
-    def _sound(self, label: str, held: Row) -> Row:
-        """Return the properties that have their right type."""
-        sound: Row = {}
-        for name, value in self.types.known(label, held).items():
-            with suppress(InvalidArchiveError):
-                sound |= self.types.read(label, {name: value})
-        return sound
-
-    def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
+    def _decided(self, decision_id: str, left: Row, scope: Scope) -> Row:
         """Return the action, and the record that says so, which must have written a fact."""
-        wrote = {Action.ADD, Action.UPDATE}
         links = self.archive_store.list_links(
             scope.contact_key, "WROTE", decision_id[:-1], decision_id
         )
         fact_id = next((end for start, end, _ in links if start == decision_id), None)
-        action = Action(kept.get("action", Action.SKIP))
-        if (action in wrote) != (fact_id is not None):
-            action = Action.ADD if fact_id else Action.SKIP
-        decided = {"action": str(action), "fact_id": fact_id or kept.get("fact_id")}
-        return decided | {"record": _record(decision_id, left | decided, scope)}
+        action = Action.ADD if fact_id else Action.SKIP
+        decision = Decision(
+            decision_id=decision_id,
+            note=Note(
+                scope=scope,
+                text=ERASED,
+                said_at=left["at"],
+                source_kind=SourceKind.MODEL_GUESS,
+                is_cleaned=True,
+            ),
+            verdict=Verdict(action=action, decided_by=DecidedBy.GATE, reason=ERASED),
+            fact_id=fact_id,
+            door=left["door"],
+            at=left["at"],
+            episode_id=left["episode_id"],
+            policy=RecordedPolicy(
+                profile=_UNREADABLE,
+                cosine_update_min=1.0,
+                cosine_add_max=1.0,
+                cosine_cut=1.0,
+                guard=False,
+                embedding_model=NO_MODEL,
+            ),
+        )
+        return {"action": str(action), "fact_id": fact_id, "record": record_of(decision)}
 
 
 def read_node(label: str, held: Row, scope: Scope) -> Any:
@@ -315,133 +317,67 @@ _READERS: Mapping[str, Callable[[Row], Any]] = {
 }
 
 
-@in_order
-class _Remains:
-    """The rest of a damaged record: no said word, and the ids of its contact.
-
-    Attributes:
-        times: these properties are kept if they can be read; else they get the time of the
-            emptying.
-        kept: these properties are kept if they can be read; else they get the value here.
-        put: these values replace any earlier ones.
-        erased: texts, marked as erased.
-    """
-
-    times: str
-    kept: Row = field(default_factory=dict)
-    put: Row = field(default_factory=dict)
-    erased: str = ""
-
-    def of(self, held: Row, at: datetime) -> Row:
-        """Return what is left, from the readable properties."""
-        return {
-            **{name: held.get(name) or at for name in self.times.split()},
-            **{name: held.get(name, usual) for name, usual in self.kept.items()},
-            **self.put,
-            **dict.fromkeys(self.erased.split(), ERASED),
-        }
-
-
 _UNREADABLE = "unreadable"
 _GUESS = str(SourceKind.MODEL_GUESS)
-_REMAINS: Mapping[str, _Remains] = {
-    "Task": _Remains(
-        times="started_at changed_at",
-        kept=dict.fromkeys(("task_id", "session_id"), _UNREADABLE),
-        put={"state": "failure"},
-        erased="name goal",
+_OF_A_TURN: Row = {"position": 0, "role": "system"}
+"""Speaker and place, which a turn has and no other episode."""
+
+
+def _rest(times: str, named: str = "", erased: str = "", **values: Any) -> Row:
+    return {
+        **dict.fromkeys(times.split()),
+        **dict.fromkeys(named.split(), _UNREADABLE),
+        **dict.fromkeys(erased.split(), ERASED),
+        **values,
+    }
+
+
+_REMAINS: Mapping[str, Row] = {
+    "Task": _rest(
+        "started_at changed_at", named="task_id session_id", erased="name goal", state="failure"
     ),
-    "Session": _Remains(
-        times="started_at ended_at",
-        kept=_UNCOUNTED | dict.fromkeys(("session_id", "channel"), _UNREADABLE),
+    "Session": _rest("started_at ended_at", named="session_id channel") | _UNCOUNTED,
+    "Episode": _rest("said_at", erased="text", source_kind=_GUESS, is_cleaned=True),
+    "Job": _UNCOUNTED
+    | _rest(
+        "submitted_at due_at finished_at",
+        named="session_id",
+        attempts=0,
+        state=str(JobState.DONE),
     ),
-    "Episode": _Remains(
-        times="said_at",
-        kept={"source_kind": _GUESS},
-        put={"is_cleaned": True},
+    "Fact": _rest(
+        "recorded_at valid_from valid_to last_confirmed_at",
         erased="text",
+        trust=_GUESS,
+        observations=1,
+        category=str(Category.FACT),
+        recall_count=0,
+        importance=0.5,
+        confidence=0.0,
+        state=str(FactState.ERASED),
+        sensitivity=str(Sensitivity.NONE),
+        recall_semantics=str(RecallSemantics.DEFAULT),
+        is_void=False,
+        is_contested=False,
+        is_redacted=False,
+        yields_to_live_intent=False,
+        is_confirmed_by_user=False,
     ),
-    "Job": _Remains(
-        times="submitted_at due_at finished_at",
-        kept=_UNCOUNTED | {"session_id": _UNREADABLE, "attempts": 0},
-        put={"state": str(JobState.DONE)},
-    ),
-    "Fact": _Remains(
-        times="recorded_at valid_from valid_to last_confirmed_at",
-        kept={
-            "trust": _GUESS,
-            "observations": 1,
-            "category": str(Category.FACT),
-            "recall_count": 0,
-        },
-        put={
-            "importance": 0.5,
-            "confidence": 0.0,
-            "state": str(FactState.ERASED),
-            "sensitivity": str(Sensitivity.NONE),
-            "recall_semantics": str(RecallSemantics.DEFAULT),
-            **dict.fromkeys(("is_void", "is_contested", "is_redacted"), False),
-            **dict.fromkeys(("yields_to_live_intent", "is_confirmed_by_user"), False),
-        },
-        erased="text",
-    ),
-    "Decision": _Remains(
-        times="at",
-        kept={
-            "decided_by": str(DecidedBy.GATE),
-            "trust": _GUESS,
-            **dict.fromkeys(("door", "episode_id"), _UNREADABLE),
-        },
+    "Decision": _rest(
+        "at lapses_at",
+        named="door episode_id",
         erased="text reason",
+        decided_by=str(DecidedBy.GATE),
+        trust=_GUESS,
     ),
-    "Erasure": _Remains(
-        times="started_at finished_at",
-        kept={"by": _UNREADABLE},
-        put={
-            "target_kind": str(ErasureKind.CONTACT),
-            "target": "{}",
-            "state": str(ErasureState.DONE),
-        },
+    "Erasure": _rest(
+        "started_at finished_at",
+        named="by",
         erased="reason",
+        target_kind=str(ErasureKind.CONTACT),
+        target="{}",
+        state=str(ErasureState.DONE),
     ),
-    "Tombstone": _Remains(times="at"),
+    "Tombstone": _rest("at"),
 }
-
-
-def _place_of(episode: Row) -> Row:
-    """Return speaker and place, which a turn has and no other episode."""
-    usual = {"position": 0, "role": "system"}
-    is_turn = not usual.keys().isdisjoint(episode)
-    return {name: episode.get(name, value) for name, value in usual.items()} if is_turn else {}
-
-
-def _record(decision_id: str, left: Row, scope: Scope) -> str:
-    """Return a record of the rest of a decision."""
-    decision = Decision(
-        decision_id=decision_id,
-        note=Note(
-            scope=scope,
-            text=ERASED,
-            said_at=left["at"],
-            source_kind=SourceKind(left["trust"]),
-            is_cleaned=True,
-        ),
-        verdict=Verdict(
-            action=Action(left["action"]),
-            decided_by=DecidedBy(left["decided_by"]),
-            reason=ERASED,
-        ),
-        fact_id=left["fact_id"],
-        door=left["door"],
-        at=left["at"],
-        episode_id=left["episode_id"],
-        policy=RecordedPolicy(
-            profile=_UNREADABLE,
-            cosine_update_min=1.0,
-            cosine_add_max=1.0,
-            cosine_cut=1.0,
-            guard=False,
-            embedding_model=NO_MODEL,
-        ),
-    )
-    return record_of(decision)
+"""The rest of a damaged record by property; None for the time of the emptying. No said word."""
