@@ -802,18 +802,13 @@ class ContactMemory(BoundMemory):
         Raises:
             InvalidRequestError: attribute or subject cannot be used.
         """
-        asked = self._attributes.slot(subject=subject, attribute=attribute)
-        if asked is None or asked.attribute is None:
-            raise InvalidRequestError(
-                f"attribute {attribute!r} is not the name of an attribute; give one, for example "
-                "city"
-            )
-        meant = self._services.whom(self._scope, asked.subject)
-        about = (*meant.subjects, *meant.may_be)
+        from reconciler.service.acting import Acting
+
+        _, asked = self._services.made(Acting).wanted(self._scope, attribute, subject)
         return [
             current
             for current in self.profile()
-            if current.attribute == asked.attribute and current.subject in about
+            if current.attribute == asked.attribute and current.subject in (asked.subject or ())
         ]
 
     def check(

@@ -89,7 +89,7 @@ class Acting:
                 if (slot := found[fact_id].slot) and slot.attribute:
                     wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
                 continue
-            meant, wanted[name] = self._wanted(scope, name, subject)
+            meant, wanted[name] = self.wanted(scope, name, subject)
             unclear += [name] if meant.may_be else []
             slots = {(wanted[name].attribute, each) for each in wanted[name].subject or ()}
             asked[name] = [
@@ -120,7 +120,7 @@ class Acting:
         resting = [fact for each in asked.values() for fact in each]
         return check(asked, self._limits(scope, act, resting), doubts)
 
-    def _wanted(self, scope: Scope, name: str, subject: str | None) -> tuple[Meant, RecallFilter]:
+    def wanted(self, scope: Scope, name: str, subject: str | None) -> tuple[Meant, RecallFilter]:
         """Person and attribute that a name and a subject mean.
 
         Raises:
@@ -129,7 +129,7 @@ class Acting:
         slot = self.attributes.of(scope.agent_id).slot(subject=subject, attribute=name)
         if slot is None or slot.attribute is None:
             raise InvalidRequestError(
-                f"{name!r} is not the name of an attribute; give one, for example city"
+                f"attribute {name!r} is not the name of an attribute; give one, for example city"
             )
         meant = self.whom(scope, slot.subject)
         subjects = (*meant.subjects, *meant.may_be)

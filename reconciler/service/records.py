@@ -36,6 +36,7 @@ from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, is
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.frozen import frozen
+from reconciler.service.stores.commits import OpenConflicts
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
@@ -216,12 +217,8 @@ class Records:
         ]
         sure = {fact.fact_id: fact for fact in told if fact.confidence >= confidence_min}
         live = {fact_id for fact_id, fact in sure.items() if fact.is_live}
-        open_pairs = ((conflict.new_id, conflict.old_id) for conflict in pairs)
-        disputes: dict[str, list[Fact]] = {}
-        for one, other in (pair for pair in open_pairs if live >= set(pair)):
-            disputes.setdefault(one, []).append(sure[other])
-            disputes.setdefault(other, []).append(sure[one])
-        others = {fact_id: [side.fact_id for side in sides] for fact_id, sides in disputes.items()}
+        others = OpenConflicts(each.pair for each in pairs if each.ids <= live).as_mapping()
+        disputes = {fact_id: [sure[side] for side in sides] for fact_id, sides in others.items()}
         suspended = suspended_ids(sure.values(), now, others)
         told = [fact for fact_id, fact in sure.items() if fact_id not in suspended]
         return current_values(told, disputes, attributes)
