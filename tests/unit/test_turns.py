@@ -139,12 +139,11 @@ def test_an_interrupt_at_no_point_takes_a_contacts_turn_away() -> None:
 
     def use() -> None:
         with turns.turn(ALICE) as turn:
-            turn.take()
+            turn()
 
     assert interrupt_everywhere(use) > 10
     with turns.turn(ALICE) as turn:
-        turn.take()
-        assert turn.turn.is_taken
+        assert turn()
 
 
 def test_who_was_not_called_looks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +163,7 @@ def test_a_contacts_turn_is_one_writers_at_a_time() -> None:
 
     def go(number: int) -> int:
         with turns.turn(ALICE) as turn:
-            turn.take()
+            turn()
             inside.append(number)
             time.sleep(0.001)
             at_once = len(inside)
@@ -178,34 +177,29 @@ def test_a_contacts_turn_is_one_writers_at_a_time() -> None:
 def test_nobody_waits_for_another_contacts_turn() -> None:
     turns = ContactTurns(LONG)
     with turns.turn(ALICE) as alice, turns.turn(BOB) as bob:
-        alice.take()
-        bob.take()
-        assert (alice.turn.is_taken, bob.turn.is_taken) == (True, True)
+        assert (alice(), bob()) == (True, True)
 
 
 def test_a_queue_that_stands_still_is_gone_on_in_without_a_turn_until_it_moves() -> None:
     turns = ContactTurns(SOON)
     with turns.turn(ALICE) as second:
         with turns.turn(ALICE) as first:
-            first.take()
-            second.take()
-            assert (first.turn.is_taken, second.turn.is_taken) == (True, False)
-        second.take()
-        assert second.turn.is_taken
+            assert (first(), second()) == (True, False)
+        assert second()
 
 
 def test_who_has_the_turn_does_not_wait_for_it_again() -> None:
     turns = ContactTurns(LONG)
     for _ in range(2):
         with turns.turn(ALICE) as turn:
-            turn.take()
-            turn.take()
+            turn()
+            turn()
 
 
 def test_no_queue_is_kept_for_a_contact_that_nobody_writes_about() -> None:
     turns = ContactTurns(SOON)
     with turns.turn(ALICE), turns.turn(BOB), turns.turn(BOB) as bob:
-        bob.take()
+        bob()
         assert len(turns._queues) == 2
     del bob
     assert not turns._queues
@@ -214,8 +208,7 @@ def test_no_queue_is_kept_for_a_contact_that_nobody_writes_about() -> None:
 def test_a_writer_that_fails_gives_its_turn_back() -> None:
     turns = ContactTurns(SOON)
     with suppress(ValueError), turns.turn(ALICE) as turn:
-        turn.take()
+        turn()
         raise ValueError
     with turns.turn(ALICE) as turn:
-        turn.take()
-        assert turn.turn.is_taken
+        assert turn()

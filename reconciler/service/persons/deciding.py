@@ -61,17 +61,15 @@ from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_t
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission, settlement_id_of
-from reconciler.service.writing.write_gate import WriteGate, candidate_of
+from reconciler.service.writing.write_gate import WriteGate
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
 """Actions after a yes: the note is stored, ends a fact, or leads to another person's question."""
 
 _JUST_SAID = timedelta(minutes=1)
-_NO = frozenset({Action.DECLINE})
-_BACK = frozenset({Action.WITHDRAW})
 
 
-def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
+def _same_answer(settled: Decision, wanted: Set[Action]) -> Decision:
     """Return the settling decision, if it is the wanted answer; another may have come first.
 
     Raises:
@@ -627,10 +625,8 @@ class PersonsDecisions:
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
-        who = self._person(by, told_to)
-        held, earlier = self._held(scope, decision_id)
+        held, earlier, who = self._to_answer(scope, decision_id, by, told_to)
         if earlier is None:
-            self._check_may_answer(held, by, decision_id)
             earlier = self._answered_meanwhile(held)
         if earlier is None:
             earlier = self._confirmed(held, self._as_confirmed(held, by, who, text), by)
@@ -644,12 +640,10 @@ class PersonsDecisions:
         Raises:
             As ``confirm``.
         """
-        who = self._person(by, told_to)
-        held, earlier = self._held(scope, decision_id)
+        held, earlier, who = self._to_answer(scope, decision_id, by, told_to)
         if earlier is None:
-            self._check_may_answer(held, by, decision_id)
             earlier = self._refused(held, Action.DECLINE, by, f"{who} said no")
-        return _same_answer(earlier, _NO)
+        return _same_answer(earlier, {Action.DECLINE})
 
     def withdraw(
         self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
@@ -672,7 +666,17 @@ class PersonsDecisions:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
                 raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
             earlier = self._refused(held, Action.WITHDRAW, by, f"{who} withdrew it")
-        return _same_answer(earlier, _BACK)
+        return _same_answer(earlier, {Action.WITHDRAW})
+
+    def _to_answer(
+        self, scope: Scope, decision_id: str, by: str, told_to: str | None
+    ) -> tuple[Decision, Decision | None, str]:
+        """Return the held decision, its answer if there is one, and who answers, for the record."""
+        who = self._person(by, told_to)
+        held, earlier = self._held(scope, decision_id)
+        if earlier is None:
+            self._check_may_answer(held, by, decision_id)
+        return held, earlier, who
 
     def _person(self, by: str, told_to: str | None) -> str:
         """Return the person who answers, for the record; the contact's answer with its hearer."""
@@ -756,9 +760,7 @@ class PersonsDecisions:
         is_no = action is Action.DECLINE
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
         submission = Submission(
-            candidate=candidate_of(
-                held, self.decision_store.list_evidence(held.decision_id, held.scope)
-            ),
+            candidate=self.gate.candidate_of(held),
             assessment=held.judged.disposed(Disposal.REJECT, reason, said),
             door=held.door,
             decision_id=settlement_id_of(held.decision_id),
@@ -795,9 +797,7 @@ class PersonsDecisions:
 
     def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
         now = self.clock()
-        proposed = candidate_of(
-            held, self.decision_store.list_evidence(held.decision_id, held.scope)
-        )
+        proposed = self.gate.candidate_of(held)
         is_contact = by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"

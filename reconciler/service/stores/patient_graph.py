@@ -37,7 +37,7 @@ _WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
 def call_with_retries(
     policy: RetryPolicy,
     call: Callable[[int], T],
-    before_each: Callable[[], None] = lambda: None,
+    before_each: Callable[[], object] = lambda: None,
     retried: type[ReconcilerError] = ReconcilerError,
 ) -> T:
     """Make the call, repeat it while it fails with a retryable error, and return its result.

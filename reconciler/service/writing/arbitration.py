@@ -249,34 +249,30 @@ class _Budget:
     """The times of the questions of the last day; not for two threads at a time."""
 
     def __init__(self, policy: ArbitrationPolicy) -> None:
-        self._bounds = (
-            (policy.calls_per_minute_max, MINUTE_SECONDS, "minute"),
-            (policy.calls_per_day_max, DAY_SECONDS, "day"),
-        )
+        self._minute_max, self._day_max = policy.calls_per_minute_max, policy.calls_per_day_max
         self._asked_at: deque[float] = deque()
 
     def obstacle(self, now: float) -> str | None:
         """Return the reached bound, or None."""
         while self._asked_at and now - self._asked_at[0] >= DAY_SECONDS:
             self._asked_at.popleft()
-        for count_max, seconds, unit in self._bounds:
-            if self._is_spent(count_max, seconds, now):
-                return f"over the budget of {count_max:,} calls a {unit}"
+        if self._wait(self._minute_max, MINUTE_SECONDS, now) > 0:
+            return f"over the budget of {self._minute_max:,} calls a minute"
+        if self._wait(self._day_max, DAY_SECONDS, now) > 0:
+            return f"over the budget of {self._day_max:,} calls a day"
         return None
 
     def wait_seconds(self, now: float) -> float:
         """Return the seconds until a minute's bound has room; 0 if waiting is useless."""
-        (count_max, seconds, _), (day_max, day_seconds, _) = self._bounds
-        if not count_max or self._is_spent(day_max, day_seconds, now):
-            return 0.0
-        if not self._is_spent(count_max, seconds, now):
-            return 0.0
-        return self._asked_at[-count_max] + seconds - now
+        wait = self._wait(self._minute_max, MINUTE_SECONDS, now)
+        is_useless = wait == math.inf or self._wait(self._day_max, DAY_SECONDS, now) > 0
+        return 0.0 if is_useless else max(wait, 0.0)
 
-    def _is_spent(self, count_max: int, seconds: float, now: float) -> bool:
-        if count_max == 0 or len(self._asked_at) < count_max:
-            return count_max == 0
-        return now - self._asked_at[-count_max] < seconds
+    def _wait(self, count_max: int, seconds: float, now: float) -> float:
+        """Return the seconds until a bound has room; for ever if it allows nothing."""
+        if len(self._asked_at) < count_max:
+            return 0.0
+        return self._asked_at[-count_max] + seconds - now if count_max else math.inf
 
     def spend(self, now: float) -> None:
         """Count a question."""
@@ -317,8 +313,7 @@ class _Breaker:
     def fail(self, now: float) -> None:
         """Count a failure of the arbiter; open the circuit if it failed too often."""
         self._failures += 1
-        if self._failures >= self._failures_max:
-            self._open_until = now + self._reset_seconds
+        self.begin(now)
 
 
 def _question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reconciler.domain.gate.asking import Find
 from reconciler.domain.gate.cleaning import Cleaned, TokenOf, clean, clean_texts, ids_of
 from reconciler.frozen import frozen
 from reconciler.reading.named_secrets import kind_of_name
@@ -58,8 +59,10 @@ class Cleaner:
             turns: the number of texts, from the first, that are turns of one conversation in their
                 order.
         """
-        policy = self.policy_of(scope)
-        return clean_texts(texts, self.finder.find, self.token_of, policy, turns)
+        return self._cleaned(self.finder.find, scope, texts, turns)
+
+    def _cleaned(self, find: Find, scope: Scope, texts: Sequence[str], turns: int) -> list[str]:
+        return clean_texts(texts, find, self.token_of, self.policy_of(scope), turns)
 
     def readable_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
         """Return texts with the data that the policy keeps as a value; see ``clean_texts``."""
@@ -69,7 +72,7 @@ class Cleaner:
             found = self.finder.find(text)
             return [span for span in found if policy.handling(span.kind) != "slot"]
 
-        return clean_texts(texts, find, self.token_of, policy, turns)
+        return self._cleaned(find, scope, texts, turns)
 
     def token(self, attribute: str | None, value: str) -> str:
         """Return a token in place of the value of an attribute that asks for personal data."""
@@ -81,8 +84,7 @@ class Cleaner:
 
         Such data may never be stored, not even until a text is read.
         """
-        policy = self.policy_of(scope)
-        return clean_texts(texts, self.secret_finder.find, self.token_of, policy, turns)
+        return self._cleaned(self.secret_finder.find, scope, texts, turns)
 
     def check_ids(self, *records: object, **ids: str) -> None:
         """Check ids and names of persons, which are stored as they are given.

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -37,7 +38,7 @@ from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.values.placing import needs_placing
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen
 from reconciler.service.stores.commits import Commit, log_decision
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.patient_graph import call_with_retries
@@ -45,7 +46,7 @@ from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
-from reconciler.turns import Ticket, Turns
+from reconciler.turns import Turns
 
 _log = logging.getLogger(__name__)
 
@@ -280,21 +281,21 @@ class Ledger:
             self._commit(planned)
             return planned.decision
 
-        with self._turns.turn(submission.scope) as turn:
+        with self._turns.turn(submission.scope) as take_turn:
             return call_with_retries(
-                self.retry_policy, once, before_each=turn.take, retried=GraphConflictError
+                self.retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
 
     @contextmanager
-    def turn_at(self, scope: Scope) -> Iterator[Callable[[], None]]:
+    def turn_at(self, scope: Scope) -> Iterator[Callable[[], bool]]:
         """Give a turn at a contact for a write that is no decision; call it before each try.
 
         At the end this process drops the facts that it has read of the contact, because they
         changed.
         """
-        with self._turns.turn(scope) as turn:
+        with self._turns.turn(scope) as take_turn:
             try:
-                yield turn.take
+                yield take_turn
             finally:
                 self.neighbourhoods.drop(scope)
 
@@ -465,18 +466,6 @@ class _Queue:
     user_count: int = 0
 
 
-@in_order
-class ContactTurn:
-    """A writer's turn to write about a contact."""
-
-    turn: Ticket
-    stalled_seconds: float
-
-    def take(self) -> None:
-        """Wait for the turn, unless it is taken; proceed without it if the queue does not move."""
-        self.turn.take(self.stalled_seconds, while_moving=True)
-
-
 class ContactTurns:
     """A queue of writers for each contact that is being written about now.
 
@@ -491,23 +480,20 @@ class ContactTurns:
         self._queues: dict[str, _Queue] = {}
 
     @contextmanager
-    def turn(self, scope: Scope) -> Iterator[ContactTurn]:
-        """Return the turn to take before each attempt to write; a writer keeps it until the end.
+    def turn(self, scope: Scope) -> Iterator[Callable[[], bool]]:
+        """Take the returned turn before each attempt to write; a writer keeps it until the end.
 
-        During a turn ask no slow arbiter and embed nothing, because the other writers wait.
+        If the queue does not move, taking it gives False: then proceed without the turn. During a
+        turn ask no slow arbiter and embed nothing, because the other writers wait.
         """
-        with self._queue(scope.contact_key) as turns, turns.turn() as turn:
-            yield ContactTurn(turn, self._stalled_seconds)
-
-    @contextmanager
-    def _queue(self, contact_key: str) -> Iterator[Turns]:
         with self._lock:
-            queue = self._queues.setdefault(contact_key, _Queue())
+            queue = self._queues.setdefault(scope.contact_key, _Queue())
             queue.user_count += 1
         try:
-            yield queue.turns
+            with queue.turns.turn() as turn:
+                yield partial(turn.take, self._stalled_seconds, while_moving=True)
         finally:
             with self._lock:
                 queue.user_count -= 1
                 if not queue.user_count:
-                    del self._queues[contact_key]
+                    del self._queues[scope.contact_key]

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from reconciler.domain.recalling.recalled import is_never_cut
@@ -211,12 +212,10 @@ class Relating:
         """
         note = self._word(scope, reason, None, idempotency_key)
         submission = self._submission(as_candidate(note, proposed_by))
-
-        def plan(seen: Seen) -> Commit:
-            # It names no fact, so that nothing rests on it.
-            by = DecidedBy.ARBITER
-            return self.reconciler.as_disposed(submission, Action.RESOLVE, seen, by=by)
-
+        # It names no fact, so that nothing rests on it.
+        plan = partial(
+            self.reconciler.as_disposed, submission, Action.RESOLVE, by=DecidedBy.ARBITER
+        )
         return self.ledger.write(submission, plan)
 
     def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
