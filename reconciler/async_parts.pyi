@@ -40,6 +40,7 @@ from reconciler.domain.records.sessions import Episode, Job, QueueReport, Sessio
 from reconciler.domain.tasks.tasks import AnyTaskState, Task, TaskState, WorkingMemory
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.domain.tools.tool import Style
+from reconciler.frozen import Json
 from reconciler.memory import Memory
 from reconciler.ports.graph import EngineDescription
 from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
@@ -91,7 +92,7 @@ class AsyncMemoryContext(AsyncPart[MemoryContext]):
 class AsyncAgentTools(AsyncPart[AgentTools]):
     @property
     def scope(self) -> Scope: ...
-    def definitions(self, style: Style = ..., *, strict: bool = ...) -> list[dict[str, Any]]: ...
+    def definitions(self, style: Style = ..., *, strict: bool = ...) -> list[Json]: ...
     async def call(
         self,
         name: str,

@@ -1,11 +1,20 @@
-"""Frozen: the decorators of this package's records. Every layer may use them; they import none."""
+"""Frozen: the decorators of this package's records, and types that many of them have.
+
+Every layer may use them; they import none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
+
+Strings = tuple[str, ...]
+"""Ids or words in an order, as records keep them; never changed."""
+
+Json = dict[str, Any]
+"""Plain values by name: a JSON object."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
-from typing import Any
 
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
@@ -25,7 +24,7 @@ from reconciler.domain.records.kinds import (
     Relation,
 )
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.reading.visible_text import visible
 
 QUOTE_LENGTH_MAX = 80
@@ -114,20 +113,20 @@ class Explanation:
     """
 
     outcome: str
-    remarks: tuple[str, ...] = ()
-    neighbours: tuple[str, ...] = ()
-    rule: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
-    arbiter: tuple[str, ...] = ()
-    counterfactuals: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
+    remarks: Strings = ()
+    neighbours: Strings = ()
+    rule: Strings = ()
+    differences: Strings = ()
+    arbiter: Strings = ()
+    counterfactuals: Strings = ()
+    evidence: Strings = ()
 
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> Strings:
         """All sentences, in the best order for a reader."""
         outcome, *others = asdict(self).values()
         return (outcome, *chain.from_iterable(others))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain values for JSON: strings, and lists of them."""
         outcome, *others = asdict(self).items()
         return dict([outcome, *((name, list(sentences)) for name, sentences in others)])
@@ -143,7 +142,7 @@ def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanatio
     return replace(_explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
 
 
-def explain_in_short(decision: Decision) -> tuple[str, tuple[str, ...]]:
+def explain_in_short(decision: Decision) -> tuple[str, Strings]:
     """Outcome and the remarks of an explanation."""
     if not decision.action.is_reconciled:
         told = _explain_disposal(decision)

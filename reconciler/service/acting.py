@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
@@ -12,6 +12,7 @@ from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.recalling.recalled import holds_always, suspended_ids
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
+from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Meant
@@ -45,7 +46,7 @@ class Acting:
     attributes: AttributeBook
     whom: Callable[[Scope, str], Meant]
     how: Recalling
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def check(
         self,

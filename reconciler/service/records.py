@@ -32,10 +32,10 @@ from reconciler.domain.records.facts import (
     PlaceInHistory,
     Supersession,
 )
-from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, is_after, later
+from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, Clock, is_after, later
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import UnknownFactError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.service.stores.commits import OpenConflicts
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
@@ -69,7 +69,7 @@ class Records:
     fact_store: FactStore
     decision_store: DecisionStore
     contact_store: ContactStore
-    clock: Callable[[], datetime]
+    clock: Clock
     hides_expired: bool = False
 
     def history(
@@ -351,7 +351,7 @@ class Records:
         yield from self.held(scopes, with_silent, after)
         yield from self.disputes(scopes)
 
-    def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
+    def waiting_about(self, scope: Scope, wanted: RecallFilter) -> Strings:
         """Find the decisions that hold notes about the subject of a filter; return their ids."""
         return tuple(
             held.decision_id

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from reconciler.domain.records.kinds import Clock
 from reconciler.errors import ConfigurationError, GraphError
 
 _WAITING_MAX = 10_000
@@ -52,7 +53,7 @@ class UseTrace:
         *,
         write: Callable[[Mapping[str, Use]], None],
         write_asked: Callable[[Mapping[str, Use]], None],
-        clock: Callable[[], datetime],
+        clock: Clock,
         flush_seconds: float,
     ) -> None:
         self._used = _PendingCounts(write)

@@ -40,6 +40,7 @@ from reconciler.errors import (
 )
 from reconciler.reading.kinds import Category
 from reconciler.service.tasks.memory_context import Cited, MemoryContext, Proposed
+from reconciler.service.writing.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.conftest import ON_ANY_ONE
@@ -632,7 +633,7 @@ def test_the_agent_that_proposed_a_procedure_cannot_approve_it(memory: Memory) -
 
 def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
     held = procedure(memory, STEPS)
-    candidate = memory._services.gate.candidate_of(held)
+    candidate = candidate_of(held, memory._services.decision_store)
     with pytest.raises(IllegalMemoryOperationError, match="it is HOLD"):
         context(memory).commit(candidate, held)
 

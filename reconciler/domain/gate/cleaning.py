@@ -18,7 +18,7 @@ from reconciler.domain.gate.asking import Find, asked_for
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leanings
 from reconciler.reading.guard import is_english
 from reconciler.reading.named_secrets import kind_of_name
@@ -98,7 +98,7 @@ class _Cleaner:
         removed = self._removed(text)
         return self._without_known(redact(text, removed, self._token) if removed else text)
 
-    def words(self, record: object) -> dict[str, str | tuple[str, ...]]:
+    def words(self, record: object) -> dict[str, str | Strings]:
         """Clean all words of a record, by their field."""
         return {
             name: self.text(said) if isinstance(said, str) else tuple(map(self.text, said))
@@ -351,13 +351,13 @@ def _clean_note(note: Note, cleaner: _Cleaner) -> Note:
 
 
 def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
-    cleaned: dict[str, Any] = cleaner.words(evidence)
+    cleaned: Json = cleaner.words(evidence)
     cleaned["spans"] = tuple(cleaner.span(span, evidence.text) for span in evidence.spans)
     changed = _changed(evidence, cleaned)
     return replace(evidence, **changed, is_cleaned=True) if changed else evidence
 
 
-def _changed(record: object, cleaned: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(record: object, cleaned: Mapping[str, Any]) -> Json:
     """The changed fields of a record; most records have none, and are then not copied."""
     return {name: value for name, value in cleaned.items() if value != getattr(record, name)}
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, 
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.cues.classification import Weight
 from reconciler.reading.cues.topics import Topics, TopicTerms
 from reconciler.reading.kinds import Category, RecallSemantics
@@ -144,12 +144,12 @@ class TopicRule(_PolicyTable):
     """
 
     handling: Literal["consent", "ordinary"]
-    terms: tuple[str, ...]
-    exceptions: tuple[str, ...] = Field(default=(), alias="except")
-    places: tuple[str, ...] = ()
-    goods: tuple[str, ...] = ()
-    everyday: tuple[str, ...] = ()
-    everyday_unless: tuple[str, ...] = ()
+    terms: Strings
+    exceptions: Strings = Field(default=(), alias="except")
+    places: Strings = ()
+    goods: Strings = ()
+    everyday: Strings = ()
+    everyday_unless: Strings = ()
 
 
 class RefuseRule(_PolicyTable):
@@ -167,7 +167,7 @@ class DomainRule(_PolicyTable):
     fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
-    keeps: tuple[str, ...] = ()
+    keeps: Strings = ()
 
 
 class LanguageRule(_PolicyTable):

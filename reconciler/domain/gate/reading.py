@@ -12,7 +12,7 @@ from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.notes import Note, Remembered
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.cues.classification import (
     Literalness,
     LiteralnessFinding,
@@ -193,9 +193,7 @@ def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
     return Category.FACT if ends_any and category is Category.VOLATILE else category
 
 
-def _literalness(
-    candidate: Candidate, texts: tuple[str, ...], policy: GatePolicy
-) -> LiteralnessFinding:
+def _literalness(candidate: Candidate, texts: Strings, policy: GatePolicy) -> LiteralnessFinding:
     """The strongest sign that the words are not meant literally; a yes to the claim settles it."""
     literal = LiteralnessFinding(Literalness.LITERAL, "")
     if not policy.is_on("literalness"):

@@ -8,18 +8,18 @@ holds only ids, so that an ended or erased fact cannot come back from it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from itertools import dropwhile, takewhile
-from types import MappingProxyType
-from typing import Any
 
 from reconciler.domain.recalling.prompting import (
+    NO_HANDLES,
     STANDING_PART,
+    Handles,
     as_prompt,
     shown_ids,
     token_count,
@@ -39,7 +39,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import CONTACT_SUBJECT, TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import days_in, may_name_days
 
@@ -87,14 +87,14 @@ class Briefing:
 
     facts: Recalled
     profile: tuple[SlotValue, ...] = ()
-    changed: tuple[str, ...] = ()
+    changed: Strings = ()
     pending: tuple[Decision | Dispute, ...]
     renewals: tuple[ExpiringFact, ...] = ()
     put_by: tuple[Decision | Dispute | ExpiringFact, ...] = ()
-    unconfirmed: tuple[str, ...] = ()
+    unconfirmed: Strings = ()
 
     @property
-    def questions(self) -> tuple[str, ...]:
+    def questions(self) -> Strings:
         """The questions to ask now: the two that matter most; if there is room, renewals.
 
         Questions that differ only in the note become one, such as two notes about health.
@@ -106,9 +106,7 @@ class Briefing:
         short = (question for question in asked if len(question) <= _QUESTION_LENGTH_MAX)
         return asked_together(short, _TOGETHER_LENGTH_MAX)[:ASKED_MAX]
 
-    def as_prompt(
-        self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
-    ) -> str:
+    def as_prompt(self, handles: Handles = NO_HANDLES, budget_tokens: int | None = None) -> str:
         """Facts and questions as a model is given them: fenced, as data.
 
         Args:
@@ -124,9 +122,9 @@ class Briefing:
     def within(
         self,
         budget_tokens: int,
-        handles: Mapping[str, str] = MappingProxyType({}),
+        handles: Handles = NO_HANDLES,
         standing_part: int = STANDING_PART,
-    ) -> tuple[Recalled, tuple[str, ...]]:
+    ) -> tuple[Recalled, Strings]:
         """Facts and the questions that ``as_prompt`` gives within a budget.
 
         Args:
@@ -138,7 +136,7 @@ class Briefing:
         left = budget_tokens - taken
         return within_budget(self.facts, left, handles, standing_part=standing_part), asked
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Plain values; for each question its words, the ids for an answer, and its state.
 
         ``is_put_by``: the question was asked before, and now waits for an operator.
@@ -159,7 +157,7 @@ class Briefing:
         }
 
 
-def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
+def asked_together(questions: Iterable[str], length_max: int) -> Strings:
     """The questions in order; questions that differ only in the quoted note become one.
 
     Args:
@@ -184,7 +182,7 @@ def _around_the_note(question: str) -> tuple[str, str, str]:
     return (before, f"“{note}”", after) if opened and closed else (question, "", "")
 
 
-def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
+def _asked_within(asked: Iterable[str], tokens: int) -> tuple[Strings, int]:
     """The questions that fit into so many tokens, in order, and the tokens that they take."""
     kept, taken = [], 0
     for question in asked:
@@ -236,7 +234,7 @@ def _named_days(text: str, said: date) -> tuple[date, ...]:
     return tuple(days)
 
 
-def changed_since_last_time(facts: Collection[Fact | FactUse], now: datetime) -> tuple[str, ...]:
+def changed_since_last_time(facts: Collection[Fact | FactUse], now: datetime) -> Strings:
     """The ids of the facts that were learned since the last recall about the contact.
 
     A recall within the last hour belongs to this conversation. None if there was no recall: then
@@ -275,9 +273,7 @@ def is_for_the_contact(pending: Decision | Dispute, policy: ReconcilePolicy | No
     return gate is not None and bool(gate.question) and gate.reason not in NOT_FOR_CONTACTS
 
 
-def unconfirmed(
-    pending: Iterable[Decision | Dispute], profile: Iterable[SlotValue]
-) -> tuple[str, ...]:
+def unconfirmed(pending: Iterable[Decision | Dispute], profile: Iterable[SlotValue]) -> Strings:
     """The attributes with a newer value from a tool or a document that waits for an operator.
 
     The value is left out, because it is not trusted yet.
@@ -336,7 +332,7 @@ def _question(pending: Decision | Dispute | ExpiringFact) -> str:
     return (pending.gate and pending.gate.question) or pending.text
 
 
-def _named(pending: Decision | Dispute | ExpiringFact) -> dict[str, Any]:
+def _named(pending: Decision | Dispute | ExpiringFact) -> Json:
     if isinstance(pending, ExpiringFact):
         return {"fact_ids": [pending.fact.fact_id]}
     if isinstance(pending, Dispute):
@@ -357,7 +353,7 @@ class Context:
 
     text: str = ""
     facts: Recalled
-    shown: tuple[str, ...] = ()
+    shown: Strings = ()
 
     def new_ids(self, shown: Collection[str] = ()) -> list[str]:
         """Ids in ``shown`` that were not in an earlier value of it."""

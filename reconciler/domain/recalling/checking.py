@@ -9,7 +9,7 @@ from enum import StrEnum
 from reconciler.domain.recalling.prompting import quoted, shown_text
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.named_secrets import without_secrets
 
 CHANGED_LATELY = timedelta(days=7)
@@ -75,7 +75,7 @@ class ActCheck:
     facts: tuple[Fact, ...]
 
     @property
-    def fact_ids(self) -> tuple[str, ...]:
+    def fact_ids(self) -> Strings:
         """Ids of the facts that the answer names."""
         own = (fact.fact_id for fact in self.facts)
         return (*own, *(each.fact_id for each in self.reasons if each.fact_id))

@@ -13,7 +13,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, one_of, unit_interval, utc
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
 
 _TAG_COUNT_MAX = 100
@@ -39,7 +39,7 @@ class FilterFields(TypedDict, total=False):
     attribute: str | None
     category: AnyCategory | None
     topic: str | None
-    tags: list[str] | tuple[str, ...] | None
+    tags: list[str] | Strings | None
     subject: str | None
     min_score: float | None
     min_confidence: float | None
@@ -61,8 +61,8 @@ class RecallFilter:
     attribute: str | None = None
     category: Category | None = None
     topic: str | None = None
-    tags: tuple[str, ...] = ()
-    subject: str | tuple[str, ...] | None = None
+    tags: Strings = ()
+    subject: str | Strings | None = None
     min_score: float | None = None
     min_confidence: float | None = None
     since: datetime | None = None
@@ -135,12 +135,12 @@ def _name(name: str, given: object) -> str:
     return given.strip()
 
 
-def _subjects(name: str, given: object) -> tuple[str, ...]:
+def _subjects(name: str, given: object) -> Strings:
     """Subjects of one person; a caller gives one."""
     return given if isinstance(given, tuple) else (_name(name, given),)
 
 
-def _tags(name: str, given: object) -> tuple[str, ...]:
+def _tags(name: str, given: object) -> Strings:
     if isinstance(given, str) or not isinstance(given, list | tuple):
         raise InvalidRequestError(f"{name} must be a list of strings")
     if len(given) > _TAG_COUNT_MAX:

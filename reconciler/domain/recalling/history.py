@@ -24,7 +24,7 @@ from reconciler.domain.records.candidates import EvidenceTurn, FactEvidence, Tak
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
 
 
@@ -220,7 +220,7 @@ class Said:
     episode_id: str
     role: str | None
     text: str
-    spans: tuple[str, ...]
+    spans: Strings
     said_at: datetime
     session_id: str
     channel: str | None
@@ -228,14 +228,12 @@ class Said:
     source_reference: str | None
 
 
-def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
+def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> Strings:
     """Fact and all facts that it restates, nearest first; without those that it replaced."""
     return _all_beneath(fact_id, _restated(links))
 
 
-def told_beside(
-    fact_ids: Iterable[str], links: Iterable[Supersession]
-) -> dict[str, tuple[str, ...]]:
+def told_beside(fact_ids: Iterable[str], links: Iterable[Supersession]) -> dict[str, Strings]:
     """The facts with turns to show beside each fact on a page of many, by its id.
 
     A fact that another one restates is shown alone; every other fact is shown with all facts that
@@ -258,7 +256,7 @@ def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
     return restated
 
 
-def _all_beneath(fact_id: str, restated: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _all_beneath(fact_id: str, restated: Mapping[str, Sequence[str]]) -> Strings:
     ids, waiting = {fact_id: None}, deque([fact_id])
     while waiting:
         beneath = [old_id for old_id in restated.get(waiting.popleft(), ()) if old_id not in ids]

@@ -28,7 +28,7 @@ from reconciler.domain.records.notes import (
     check_text,
 )
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
 from reconciler.reading.question_words import DATED, content_words
 from reconciler.reading.sensitive_data import TOKEN
@@ -41,7 +41,7 @@ _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"(?<!^)\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
 
 
-def needles(name: str) -> tuple[str, ...]:
+def needles(name: str) -> Strings:
     """The spellings of a name in a text: itself, and an organisation without its legal form.
 
     Empty if the name holds no letter or digit.
@@ -93,7 +93,7 @@ def longest_word(name: str) -> str:
     return max(words, key=len, default="")
 
 
-def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
+def found_in(fact: Fact, wanted: Strings) -> FoundIn | None:
     """The place where a fact mentions one of the needles as whole words; None if it does not.
 
     The fact's subject comes first, then the value of its slot, then its words.
@@ -107,7 +107,7 @@ def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
     return next((place for place, said in places if said and mentions(said, wanted)), None)
 
 
-def mentions(said: str, wanted: tuple[str, ...]) -> bool:
+def mentions(said: str, wanted: Strings) -> bool:
     """True if a text holds one of the needles as whole words."""
     words = f" {text(_POSSESSIVE.sub('', said))} "
     return any(f" {name} " in words for name in wanted)
@@ -145,7 +145,7 @@ class Procedure:
 
     name: str
     version: int
-    steps: tuple[str, ...]
+    steps: Strings
     fact_id: str
 
     @property
@@ -275,7 +275,7 @@ def _is_personal(filed: FiledFact) -> bool:
     return found_in(told, _called(filed)) is not None
 
 
-def _called(filed: FiledFact) -> tuple[str, ...]:
+def _called(filed: FiledFact) -> Strings:
     """The names of a contact: id and name, and each word of either that may be a name."""
     names = (filed.contact_id, filed.contact_name or "")
     words = (word for name in names for word in _NOT_IN_A_NAME.split(name))

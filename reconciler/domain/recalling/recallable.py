@@ -40,7 +40,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 
 _OTHERS_PART = 0.5
@@ -153,13 +153,13 @@ class Recallable:
         self._rows = rows
 
     @cached_property
-    def attributes(self) -> tuple[str, ...]:
+    def attributes(self) -> Strings:
         """Attributes of the facts, the most frequent first."""
         rows = self._filed
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
 
     @cached_property
-    def own_names(self) -> tuple[str, ...]:
+    def own_names(self) -> Strings:
         """The contact's name, from their slot."""
         rows = sorted(row for name in NAMING for row in self._filed.get(name, ()))
         slots = (self._facts[row].slot for row in rows)
@@ -281,7 +281,7 @@ class Recallable:
         return rows_of
 
     @cached_property
-    def _others(self) -> dict[tuple[str, ...], list[int]]:
+    def _others(self) -> dict[Strings, list[int]]:
         """The rows of the facts about each person or thing, by the words of its name.
 
         Without the contact.

@@ -25,7 +25,7 @@ from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
@@ -263,9 +263,9 @@ class Effects:
     over_ids: Collection[str] = ()
     restated_id: str | None = None
     stays_id: str | None = None
-    against: tuple[str, ...] = ()
+    against: Strings = ()
     closed: tuple[Conflict, ...] = ()
-    closed_ids: tuple[str, ...] = ()
+    closed_ids: Strings = ()
     drawn: tuple[Conflict, ...] = ()
 
     @property

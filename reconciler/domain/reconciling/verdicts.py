@@ -19,7 +19,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard import (
     answer_one_question,
@@ -132,7 +132,7 @@ def are_filed_apart(note: Note, fact: Neighbour) -> bool:
     return note.slot_read_from is None and len(_attributes(note, fact)) > 1
 
 
-def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
+def _attributes(note: Note, fact: Neighbour) -> Strings:
     """Attributes of both, the note's first, each once."""
     named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
     return tuple(dict.fromkeys(filter(None, named)))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.kinds import (
@@ -40,7 +40,7 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.errors import InvalidNoteError, InvalidSessionError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Json, Strings, frozen, in_order
 from reconciler.reading.kinds import Category, RecallSemantics
 
 CONTACT = "contact"
@@ -81,7 +81,7 @@ class Evidence:
     scope: Scope
     text: str
     said_at: datetime
-    spans: tuple[str, ...] = ()
+    spans: Strings = ()
     source_kind: SourceKind = SourceKind.USER_EXPLICIT
     source_reference: str | None = None
     is_private: bool = True
@@ -107,7 +107,7 @@ class Evidence:
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
 
     @property
-    def quoted(self) -> tuple[str, ...]:
+    def quoted(self) -> Strings:
         """Return the words that the claim rests on."""
         return self.spans or (self.text,)
 
@@ -144,12 +144,12 @@ class Candidate:
     confidence: float | None = None
     is_literal: bool = True
     is_introduced: bool = False
-    confirmed_by: tuple[str, ...] = ()
+    confirmed_by: Strings = ()
     is_reworded: bool = False
     ended_at: datetime | None = None
     holds_until: datetime | None = None
     relations: Relations | None = None
-    said_before: tuple[str, ...] = ()
+    said_before: Strings = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):
@@ -385,7 +385,7 @@ class EvidenceTurn:
     is_beneath: bool
     speaker: str
     text: str
-    spans: tuple[str, ...] = ()
+    spans: Strings = ()
     said_at: datetime
     session_id: str
     channel: str | None = None
@@ -419,7 +419,7 @@ class FactEvidence:
         """True if a part of the evidence is in the contact's own words."""
         return any(turn.is_contacts for turn in self.turns)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain values, with ``has_contacts_words``."""
         return {"has_contacts_words": self.has_contacts_words, **asdict(self)}
 

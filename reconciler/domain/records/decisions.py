@@ -28,7 +28,7 @@ from reconciler.domain.records.kinds import (
     Relation,
 )
 from reconciler.domain.records.notes import Note, Scope
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Json, Strings, frozen, in_order
 from reconciler.reading.findings import Finding
 
 NO_MODEL = "none"
@@ -220,7 +220,7 @@ class Undo:
     """
 
     before: tuple[Standing, ...]
-    decision_ids: tuple[str, ...] = ()
+    decision_ids: Strings = ()
     unlinked: tuple[Supersession, ...] = ()
     linked: tuple[Supersession, ...] = ()
     unrested: tuple[Resting, ...] = ()
@@ -368,8 +368,8 @@ class Decision:
     policy: RecordedPolicy
     cosine: float | None = None
     fact_id: str | None = None
-    closed_ids: tuple[str, ...] = ()
-    expired_ids: tuple[str, ...] = ()
+    closed_ids: Strings = ()
+    expired_ids: Strings = ()
     undo: Undo | None = None
     planned_ends: tuple[PlannedEnd, ...] = ()
     gate: Assessment | None = None
@@ -397,12 +397,12 @@ class Decision:
         return self.verdict.reason
 
     @property
-    def superseded_ids(self) -> tuple[str, ...]:
+    def superseded_ids(self) -> Strings:
         """Return the facts that were ended."""
         return self.verdict.ended
 
     @property
-    def conflicting_ids(self) -> tuple[str, ...]:
+    def conflicting_ids(self) -> Strings:
         """Return live facts that it may contradict and that were kept beside it."""
         return self.verdict.conflicts
 
@@ -428,7 +428,7 @@ class Decision:
         return is_written and self.note.is_ahead(self.at)
 
     @property
-    def ends_on_the_day_ids(self) -> tuple[str, ...]:
+    def ends_on_the_day_ids(self) -> Strings:
         """Return facts that end on the day on which the decision's own fact begins."""
         return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
@@ -507,9 +507,9 @@ class Decision:
         """Return the same decision, marked as returned again rather than made."""
         return replace(self, replayed=True)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        own: dict[str, Any] = _as_json(self)
+        own: Json = _as_json(self)
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
             for name in ("said_subject", "said_attribute", "is_open"):
@@ -537,7 +537,7 @@ class Archived:
     facts: tuple[Fact, ...]
     decision: Decision | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
         facts = _as_json(self.facts)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
@@ -31,7 +31,7 @@ from reconciler.domain.records.notes import (
     check_identifier,
 )
 from reconciler.errors import RelationError, UnknownFactError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Json, Strings, frozen, in_order
 from reconciler.reading.kinds import Category, RecallSemantics
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -434,7 +434,7 @@ class Dispute:
     scope: Scope
     facts: tuple[Fact, ...]
     question: str
-    reasons: tuple[str, ...]
+    reasons: Strings
     opened_at: datetime
 
     @property
@@ -442,7 +442,7 @@ class Dispute:
         """Return its place among the contact's disputes: its time, and the id of its first fact."""
         return self.opened_at, self.facts[0].fact_id
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values, its facts with all that is known of them."""
         return asdict(self)
 
@@ -579,10 +579,10 @@ class Relations:
             that only repeats a fact would end another.
     """
 
-    replaces: tuple[str, ...] = ()
+    replaces: Strings = ()
     repeats: str | None = None
-    ends: tuple[str, ...] = ()
-    both_hold: tuple[str, ...] = ()
+    ends: Strings = ()
+    both_hold: Strings = ()
 
     def __post_init__(self) -> None:
         for name in ("replaces", "ends", "both_hold"):
@@ -617,12 +617,12 @@ class Relations:
             )
 
     @property
-    def ended_ids(self) -> tuple[str, ...]:
+    def ended_ids(self) -> Strings:
         """Return facts that the note would end."""
         return (*self.replaces, *self.ends)
 
     @property
-    def named_ids(self) -> tuple[str, ...]:
+    def named_ids(self) -> Strings:
         """Return all facts that are named, in the order of the fields."""
         repeated = () if self.repeats is None else (self.repeats,)
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)

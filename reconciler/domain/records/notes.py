@@ -40,7 +40,7 @@ from reconciler.errors import (
     InvalidScopeError,
     ReconcilerError,
 )
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.canonical import unaccented
 from reconciler.reading.kinds import Category, RecallSemantics as RecallSemantics, Speech as Speech
 from reconciler.reading.visible_text import without_widthless
@@ -555,7 +555,7 @@ class Remembered:
     text: str
     importance: float | None = 0.5
     slot: Slot | None = None
-    tags: tuple[str, ...] = ()
+    tags: Strings = ()
     artefact: str | None = None
 
 
@@ -814,7 +814,7 @@ def _category(value: object) -> Category:
     return one_of(Category, "category", value, InvalidNoteError)
 
 
-def _tags(value: object) -> tuple[str, ...]:
+def _tags(value: object) -> Strings:
     if isinstance(value, str) or not isinstance(value, list | tuple):
         raise InvalidNoteError("tags must be a list of strings")
     if len(value) > _TAG_COUNT_MAX:

@@ -21,7 +21,7 @@ from annotated_types import Ge, Gt, Le
 
 from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
@@ -312,7 +312,7 @@ class JudgeQuestion:
 
     about: str
     note: str
-    facts: tuple[str, ...]
+    facts: Strings
     relations: frozenset[Relation]
     target: int | None = None
 

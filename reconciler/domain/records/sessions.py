@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
-from typing import Any
 
 from reconciler.domain.records.candidates import Evidence, Role, Turn
 from reconciler.domain.records.decisions import Decision
@@ -21,7 +20,7 @@ from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import Scope, check_identifier, utc
 from reconciler.errors import InvalidSessionError
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, frozen
 
 WITHOUT_MODEL = "explicit-statements"
 """The beginning of the name of the extractor that needs no model."""
@@ -172,7 +171,7 @@ class Job:
             return self.extractor
         return f"{self.extractor}, without a model: only requests and what fills a known attribute"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values."""
         return {**asdict(self), "advice": self.advice}
 
@@ -226,7 +225,7 @@ class ModelMove:
     facts: int = 0
     moved: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return asdict(self)
 
@@ -257,7 +256,7 @@ class ReembedReport:
     settings: Mapping[str, str] = field(default_factory=dict)
     is_calibrated: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return asdict(self)
 

@@ -26,7 +26,7 @@ from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
 
@@ -166,12 +166,12 @@ class Claim:
     """
 
     extracted: Extracted
-    spans: Mapping[str, tuple[str, ...]]
+    spans: Mapping[str, Strings]
     is_cited: bool = True
     is_cleaned: bool = False
     relations: Relations | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain values for the job's record."""
         extracted = self.extracted
         return {
@@ -200,9 +200,7 @@ class Claim:
         """Return the claim with all of its words changed."""
         before = self.extracted
         said = {name: getattr(before, name) for name in _WORDS}
-        changed: dict[str, Any] = {
-            name: change(words) for name, words in said.items() if words is not None
-        }
+        changed: Json = {name: change(words) for name, words in said.items() if words is not None}
         return replace(
             self,
             extracted=replace(before, **changed),
@@ -261,7 +259,7 @@ class SessionEpisodes:
         own = (each for each in self.by_id.values() if each.role is Role.CONTACT)
         self._own = sorted(own, key=_position)
 
-    def said_before(self, cited: Iterable[Episode]) -> tuple[str, ...]:
+    def said_before(self, cited: Iterable[Episode]) -> Strings:
         """Return the contact's last turns up to the cited episodes."""
         last = max(map(_position, cited), default=-1)
         end = bisect_right(self._own, last, key=_position)
@@ -278,7 +276,7 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     Two claims are the same if their words are the same, or their slot and value. A claim that rests
     on no new episode is left out.
     """
-    proposals_by_key: dict[tuple[str, ...], Claim] = {}
+    proposals_by_key: dict[Strings, Claim] = {}
     for window, extraction in read:
         for extracted in extraction.candidates:
             proposal = _proposal(window, extracted)
@@ -404,7 +402,7 @@ def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list
 
 
 def _proposal(window: Window, extracted: Extracted) -> Claim:
-    spans: dict[str, tuple[str, ...]] = {}
+    spans: dict[str, Strings] = {}
     is_cited = True
     for citation in extracted.citations:
         if 1 <= citation.episode <= len(window.episodes):
@@ -474,7 +472,7 @@ def _together(one: Claim, other: Claim) -> Claim:
     )
 
 
-def _key(extracted: Extracted) -> tuple[str, ...]:
+def _key(extracted: Extracted) -> Strings:
     """Return the key of a claim, equal for equal claims.
 
     A literal claim never equals a claim that is not literal, an introduced claim never equals a

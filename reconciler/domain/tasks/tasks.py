@@ -24,7 +24,7 @@ from typing import Literal, NoReturn, TypeAlias
 from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, Slot, not_one_of
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 
 OPEN = "open"
 """The states of tasks that have not ended."""
@@ -217,8 +217,8 @@ class Task:
     state: TaskState
     started_at: datetime
     changed_at: datetime
-    done: tuple[str, ...] = ()
-    decided: tuple[str, ...] = ()
+    done: Strings = ()
+    decided: Strings = ()
     blocker: str | None = None
     outcome_id: str | None = None
 

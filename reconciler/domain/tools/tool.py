@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import (
     not_one_of,
 )
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import in_order
+from reconciler.frozen import Json, Strings, in_order
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
@@ -73,7 +73,7 @@ class Parameter:
     description: str
     kind: Kind = Kind.STRING
     missing: str | None = None
-    choices: tuple[str, ...] = ()
+    choices: Strings = ()
     renamed: tuple[tuple[str, str], ...] = ()
     length_max: int | None = None
     is_fraction: bool = False
@@ -90,12 +90,12 @@ class Parameter:
     def _has_one_type(self) -> bool:
         return self.is_required or self.is_blank_none or self.kind is Kind.LIST
 
-    def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
+    def schema(self, dialect: Dialect = "full") -> Json:
         """Return the parameter as JSON Schema; an optional one may be null.
 
         Bounds are checked here in any case.
         """
-        made: dict[str, Any] = {"type": str(self.kind)}
+        made: Json = {"type": str(self.kind)}
         if self.kind is Kind.LIST:
             made["items"] = self.items or {"type": str(Kind.STRING)}
         if self.choices:
@@ -157,7 +157,7 @@ class Tool:
     parameters: tuple[Parameter, ...]
     is_read_only: bool
 
-    def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
+    def schema(self, dialect: Dialect = "full") -> Json:
         """Return the tool's parameters, as JSON Schema."""
         needed = [each.name for each in self.parameters if dialect == "strict" or each.is_required]
         made = {
@@ -167,7 +167,7 @@ class Tool:
         }
         return made if dialect == "gemini" else made | {"additionalProperties": False}
 
-    def definition(self, style: Style, *, strict: bool) -> dict[str, Any]:
+    def definition(self, style: Style, *, strict: bool) -> Json:
         """Return the tool's definition in the format of one API.
 
         Raises:
@@ -189,7 +189,7 @@ class Tool:
             return {"type": "function"} | function
         return {"type": "function", "function": function}
 
-    def read(self, given: Mapping[Any, Any]) -> dict[str, Any]:
+    def read(self, given: Mapping[Any, Any]) -> Json:
         """Return the given arguments, checked; a null argument is left out.
 
         Raises:
@@ -216,7 +216,7 @@ def check_style(style: object) -> None:
         raise InvalidRequestError(not_one_of("style", style, get_args(Style)))
 
 
-def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+def _or_null(schema: Json, dialect: Dialect) -> Json:
     if "enum" not in schema:
         return schema | {"type": [schema["type"], "null"]}
     if dialect == "strict":

@@ -29,6 +29,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.values import NORMALISERS
 from reconciler.errors import ConfigurationError, InvalidNoteError
+from reconciler.frozen import Strings
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.sensitive_data import without_scheme
 from reconciler.reading.values.attribute import Attribute
@@ -384,16 +385,16 @@ class _Entry(BaseModel):
     holds: Literal["one", "many"]
     normaliser: str = "text"
     value: str = ""
-    aliases: tuple[str, ...] = ()
-    says: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    synonyms: Mapping[str, tuple[str, ...]] = {}
-    over: Mapping[str, tuple[str, ...]] = {}
+    aliases: Strings = ()
+    says: Strings = ()
+    shows: Strings = ()
+    known: Strings = ()
+    questions: Strings = ()
+    synonyms: Mapping[str, Strings] = {}
+    over: Mapping[str, Strings] = {}
     confirm: bool = False
     critical: bool = False
-    outranked_by: tuple[str, ...] = ()
+    outranked_by: Strings = ()
     keyed_by: str = Field(default="", pattern=r"^[a-z]*$")
 
 

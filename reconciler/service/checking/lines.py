@@ -33,7 +33,7 @@ from pydantic import (
 
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.errors import InvalidArchiveError
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 from reconciler.service.stores.rows import adapter_of
@@ -136,7 +136,7 @@ class PropertyTypes:
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._kinds: dict[str, dict[str, Any]] = {}
+        self._kinds: dict[str, Json] = {}
         for name in (*KEY_OF, *LINKS):
             described = schema["$defs"][name]["properties"]["properties"]["properties"]
             self._kinds[name] = {key: _kind(told) for key, told in described.items()}
@@ -283,7 +283,7 @@ def shipped_types() -> PropertyTypes:
     return PropertyTypes(load_export_schema())
 
 
-def load_export_schema() -> dict[str, Any]:
+def load_export_schema() -> Json:
     """Load the shipped schema; ``tools/export_schema.py`` writes it from the tables."""
     text = files(__package__).joinpath("export.schema.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
@@ -291,7 +291,7 @@ def load_export_schema() -> dict[str, Any]:
 
 _WRITING = (Action.ADD, Action.UPDATE)
 
-HOME_BY: Mapping[str, tuple[str, ...]] = {
+HOME_BY: Mapping[str, Strings] = {
     "Session": ("WITH", "PART_OF"),
     "Episode": ("IN",),
     "Job": ("READS",),
@@ -302,7 +302,7 @@ task."""
 _ONCE = ("WITH", "IN", "READS")
 """Link types of which a node has at most one."""
 
-_HELD: Mapping[str, tuple[str, ...]] = {
+_HELD: Mapping[str, Strings] = {
     "COMPARED_WITH": ("cosine", "rank"),
     "SUPERSEDES": ("decided_by", "at"),
     "CONFLICTS_WITH": ("decided_by", "at"),

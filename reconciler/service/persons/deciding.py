@@ -61,7 +61,7 @@ from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_t
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission, settlement_id_of
-from reconciler.service.writing.write_gate import WriteGate
+from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
 """Actions after a yes: the note is stored, ends a fact, or leads to another person's question."""
@@ -760,7 +760,7 @@ class PersonsDecisions:
         is_no = action is Action.DECLINE
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
         submission = Submission(
-            candidate=self.gate.candidate_of(held),
+            candidate=candidate_of(held, self.decision_store),
             assessment=held.judged.disposed(Disposal.REJECT, reason, said),
             door=held.door,
             decision_id=settlement_id_of(held.decision_id),
@@ -797,7 +797,7 @@ class PersonsDecisions:
 
     def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
         now = self.clock()
-        proposed = self.gate.candidate_of(held)
+        proposed = candidate_of(held, self.decision_store)
         is_contact = by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"

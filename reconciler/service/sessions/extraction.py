@@ -21,7 +21,7 @@ from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import Candidate, Role, Turn
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OWN_WORDS, JobState
+from reconciler.domain.records.kinds import OWN_WORDS, Clock, JobState
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
@@ -53,7 +53,7 @@ from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import SaidTimes, said_times
@@ -220,10 +220,10 @@ class SessionReader:
         session_id: str,
         own: Sequence[tuple[int, Turn]],
         kept: Sequence[Episode],
-    ) -> list[tuple[str, ...]]:
+    ) -> list[Strings]:
         """Return the identity of each kept turn among these; the episode's id for the others."""
         ids = {episode.episode_id for episode in kept}
-        known: dict[str, tuple[str, ...]] = {}
+        known: dict[str, Strings] = {}
         for turn in {_identity(turn): turn for _, turn in own}.values():
             for count in range(1, len(kept) + 1):
                 made = self.episode(scope, session_id, turn, 0, _ANY_TIME, occurrence=count)
@@ -600,7 +600,7 @@ class MemoryExtractor:
 
     session_store: SessionStore
     session_reader: SessionReader
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def hand_over(
         self,
@@ -792,7 +792,7 @@ def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
     return [(place, replace(turn, text=text)) for place, turn, text in cut if text is not None]
 
 
-def _identity(turn: Turn) -> tuple[str, ...]:
+def _identity(turn: Turn) -> Strings:
     said_at = turn.said_at.isoformat() if turn.said_at else ""
     return str(turn.role), said_at, turn.reference or "", turn.text
 

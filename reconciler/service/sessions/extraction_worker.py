@@ -20,7 +20,14 @@ from functools import partial
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, DecidedBy, JobState, later
+from reconciler.domain.records.kinds import (
+    EXTRACTION_DOOR,
+    Action,
+    Clock,
+    DecidedBy,
+    JobState,
+    later,
+)
 from reconciler.domain.records.notes import Scope, check_callable
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode, Job, Outcomes, Stage
@@ -79,7 +86,7 @@ class ExtractionWorker:
     relating: Relating
     policy: JobPolicy
     poll_seconds: float
-    clock: Callable[[], datetime]
+    clock: Clock
     on_stage: Callable[[Stage], None] = lambda _: None
 
     def __post_init__(self) -> None:

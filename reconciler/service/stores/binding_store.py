@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 
+from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.sessions import ModelMove, MoveState
 from reconciler.errors import ConfigurationError, SchemaError
 from reconciler.floats import Floats
@@ -264,7 +265,7 @@ class HashKey:
     store: BindingStore
     find: Callable[[], bytes | None]
     make: Callable[[], bytes]
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def __post_init__(self) -> None:
         self._lock = Lock()

@@ -24,7 +24,8 @@ from reconciler.domain.records.decisions import Decision, RecordedOpinion
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
+from reconciler.ports.graph import Row
 from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
 
 _LINK_COSINE_DIGITS = 4
@@ -99,7 +100,7 @@ def _cited(evidence: Evidence) -> str | None:
     return SPANS_JOINED.join(evidence.spans) or None
 
 
-def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
+def contact_map(commits: Sequence[Commit]) -> Row:
     """Return one contact's writes, as ``commit_decisions`` takes them."""
     first, last = commits[0], commits[-1]
     scope = first.decision.scope
@@ -124,10 +125,10 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     }
 
 
-def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
+def _session_maps(commits: Sequence[Commit]) -> dict[str, list[Row]]:
     """Return the sessions of the evidence, each once, with its first and last time."""
-    known: dict[str, dict[str, Any]] = {}
-    unknown: dict[str, dict[str, Any]] = {}
+    known: dict[str, Row] = {}
+    unknown: dict[str, Row] = {}
     for commit in commits:
         for place, told in enumerate(commit.evidence):
             at = told.said_at if place else commit.decision.note.said_at
@@ -148,7 +149,7 @@ def _session_maps(commits: Sequence[Commit]) -> dict[str, list[dict[str, Any]]]:
     return {"known_sessions": list(known.values()), "sessions": list(unknown.values())}
 
 
-def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
+def _commit_map(commit: Commit, ended: list[str]) -> Row:
     """Return the map of one decision; ``ended`` has the facts ended before, and gets its own."""
     decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
     is_revoked = decision.action is Action.REVOKE
@@ -228,7 +229,7 @@ def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
     )
 
 
-def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
+def states_of(commit: Commit) -> Iterator[Row]:
     """Return the new states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id, valid_to in commit.lapsed.items():
@@ -244,23 +245,23 @@ def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
 
 def _state_map(
     fact_id: str, state: FactState, valid_to: datetime | None, *, is_void: bool = False
-) -> dict[str, Any]:
+) -> Row:
     # Null is a property that is not written.
     told = {"fact_id": fact_id, "state": str(state), "valid_to": valid_to}
     return told | {"is_void": is_void or None}
 
 
-def _episode_map(told: Evidence) -> dict[str, Any]:
+def _episode_map(told: Evidence) -> Row:
     own = taken(told, "episode_id", "text", "said_at", "source_kind", "source_reference")
     return own | {"session_key": told.scope.session_key(told.session_id)}
 
 
-def _with_slot(fact: Fact, names: Iterable[str]) -> dict[str, Any]:
+def _with_slot(fact: Fact, names: Iterable[str]) -> Row:
     slot = fact.slot
     return taken(fact, *names) | taken(slot, *SLOT_COLUMNS) | {"slot_key": slot and slot.key}
 
 
-def decision_map(decision: Decision) -> dict[str, Any]:
+def decision_map(decision: Decision) -> Row:
     """Return the record, and the columns for filters of queries and readers of the graph."""
     return {
         **taken(decision, "decision_id", "text", "cosine", "fact_id", "door", "at", "episode_id"),
@@ -280,7 +281,7 @@ def record_of(decision: Decision) -> str:
     return kept.decode()
 
 
-def taken(held: object | None, *names: str) -> dict[str, Any]:
+def taken(held: object | None, *names: str) -> Row:
     """Return the values of these names, for a query; null for a missing value."""
     return {name: None if held is None else _as_parameter(getattr(held, name)) for name in names}
 
@@ -308,11 +309,11 @@ class OpenConflicts:
         # The facts that may have a link, open or settled; any other fact has none.
         self.linked_ids = frozenset(self._others).union(linked_ids)  # replaced, never changed
 
-    def of(self, fact_id: str) -> tuple[str, ...]:
+    def of(self, fact_id: str) -> Strings:
         """Return the ids of the other sides of a fact's disputes; empty for most facts."""
         return tuple(sorted(self._others.get(fact_id, ())))
 
-    def as_mapping(self) -> dict[str, tuple[str, ...]]:
+    def as_mapping(self) -> dict[str, Strings]:
         """Return the ids of the other sides, by the id of each fact in dispute."""
         return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
 

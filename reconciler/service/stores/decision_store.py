@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
@@ -377,7 +376,7 @@ class DecisionStore(Store):
                 yield from self.rows("list_contact_comparisons", contact_key=contact_key)
 
     def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
-        asked: dict[str, Any] = {"contact_key": contact_key}
+        asked: Row = {"contact_key": contact_key}
         if not decision_ids:
             return []
         if len(decision_ids) <= _LOOKED_UP_MAX:
@@ -395,7 +394,7 @@ def _newest_first(row: Row) -> tuple[float, str]:
     return newest_first(row["at"], row["decision_id"])
 
 
-def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+def _asked(limit: int, wanted: DecisionFilter) -> Row:
     after_at, after_id = wanted.after or (FAR_AHEAD, "")
     return {
         "after_at": after_at,

@@ -28,7 +28,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import Scope
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import decision_map, taken
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
@@ -80,8 +80,8 @@ class Marks:
     """
 
     tombstone_keys: frozenset[str] = frozenset()
-    ended_keys: tuple[str, ...] = ()
-    rewound_keys: tuple[str, ...] = ()
+    ended_keys: Strings = ()
+    rewound_keys: Strings = ()
     episodes: Mapping[str, str] = field(default_factory=dict)
 
 

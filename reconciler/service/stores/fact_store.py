@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reconciler.domain.recalling.history import Said, restated_beneath
 from reconciler.domain.records.facts import (
@@ -383,7 +383,7 @@ class FactStore(Store):
         answer = self.graph.begin("find_contact_version", {"contact_key": scope.contact_key})
         return lambda: _version(answer())
 
-    def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
+    def _compared(self, query: str, asked: Row) -> list[Row]:
         """Return the rows of a query that compares vectors.
 
         Raises:
@@ -404,6 +404,6 @@ def _version(rows: Sequence[Row]) -> int:
     return int(rows[0]["version"]) if rows else 0
 
 
-def _wanted(vector: Floats, embedding_model: str, limit: int) -> dict[str, Any]:
+def _wanted(vector: Floats, embedding_model: str, limit: int) -> Row:
     """Return the parameters of a query for the nearest facts."""
     return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}

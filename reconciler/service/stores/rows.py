@@ -305,10 +305,10 @@ def pages(things: Iterable[T]) -> Iterator[list[T]]:
 
 
 def first_rows(
-    run: Callable[[str, dict[str, Any]], list[Row]],
+    run: Callable[[str, Row], list[Row]],
     query: str,
     scopes: Sequence[Scope],
-    asked: dict[str, Any],
+    asked: Row,
     order: Callable[[Row], Any],
     limit: int | None = None,
 ) -> list[Row]:

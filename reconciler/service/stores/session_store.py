@@ -24,7 +24,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import RowReader, reader_of
@@ -65,7 +65,7 @@ class ReadSession:
     proposals: tuple[Claim, ...]
     summary: str
     left_out: int = 0
-    shown: tuple[tuple[str, ...], ...] = ()
+    shown: tuple[Strings, ...] = ()
 
 
 class SessionStore(Store):

@@ -10,9 +10,8 @@ a held note waits for a person's yes, and so does every procedure.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence, Turn
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Action, AnyCategory, SourceKind
+from reconciler.domain.records.kinds import Action, AnyCategory, Clock, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
@@ -58,6 +57,7 @@ from reconciler.errors import (
     InvalidRequestError,
     InvalidSessionError,
 )
+from reconciler.frozen import Strings
 from reconciler.reading.kinds import Category
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
@@ -135,7 +135,7 @@ class MemoryContext:
         session_reader: SessionReader,
         procedures: Procedures,
         use_trace: UseTrace,
-        clock: Callable[[], datetime],
+        clock: Clock,
         keeps_outcome: bool = True,
     ) -> None:
         check_identifier("task_id", task_id, InvalidRequestError)
@@ -154,7 +154,7 @@ class MemoryContext:
         self._keeps_outcome = keeps_outcome
         self._position: int | None = None
         self._recent: deque[Episode] | None = None
-        self._proposed: dict[tuple[str, ...], list[Proposed]] = {}
+        self._proposed: dict[Strings, list[Proposed]] = {}
         self._run = TaskRun(
             scope=scope,
             task_id=task_id,
@@ -590,11 +590,9 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
     return made[0]
 
 
-def _evidence(
-    scope: Scope, cited: Iterable[tuple[Episode, tuple[str, ...]]]
-) -> tuple[Evidence, ...]:
+def _evidence(scope: Scope, cited: Iterable[tuple[Episode, Strings]]) -> tuple[Evidence, ...]:
     """Return the episodes that can be evidence, each once, with all its cited words."""
-    spans: dict[str, tuple[str, ...]] = {}
+    spans: dict[str, Strings] = {}
     episodes: dict[str, Episode] = {}
     for episode, words in cited:
         if episode.role.is_evidence:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from reconciler.domain.recalling.procedures import (
     SUBJECT,
@@ -18,6 +17,7 @@ from reconciler.domain.recalling.procedures import (
     may_be_offered,
     procedures_of,
 )
+from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tasks.tasks import (
     Operation,
@@ -54,7 +54,7 @@ class TaskRun:
     task_id: str
     session_id: str
     store: TaskStore
-    clock: Callable[[], datetime]
+    clock: Clock
     working: WorkingMemory = field(init=False)
 
     @property
@@ -234,7 +234,7 @@ class Procedures:
 
     fact_store: FactStore
     embedder: Embedder
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
         """Return the agent's procedures that fit the goal, best first, then by name.

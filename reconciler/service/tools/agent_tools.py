@@ -27,7 +27,7 @@ from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Re
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Relations
 from reconciler.domain.records.handles import HANDLE_SIGN
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Clock, SourceKind
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating
 from reconciler.domain.tools.tool import (
@@ -52,6 +52,7 @@ from reconciler.errors import (
     UnknownFactError,
 )
 from reconciler.forks import Maker
+from reconciler.frozen import Json
 from reconciler.service.json_lines import json_object
 from reconciler.service.records import Records
 from reconciler.service.writing.doors import LiveDoor
@@ -163,7 +164,7 @@ class AgentTools:
             self._tools[RECALL_CONTACT] = tools[RECALL_CONTACT]
         if check is not None:
             self._tools[CHECK_BEFORE_ACTING] = tools[CHECK_BEFORE_ACTING]
-        self._unsettled: LRUCache[str, tuple[str, Callable[[], datetime]]]
+        self._unsettled: LRUCache[str, tuple[str, Clock]]
         self._unsettled = LRUCache(_UNSETTLED_MAX)
         self._shown = Shown()
         self._lock = Lock()
@@ -174,9 +175,7 @@ class AgentTools:
         """Return tenant, agent and contact that every call is bound to."""
         return self._scope
 
-    def definitions(
-        self, style: Style = "anthropic", *, strict: bool = False
-    ) -> list[dict[str, Any]]:
+    def definitions(self, style: Style = "anthropic", *, strict: bool = False) -> list[Json]:
         """Return the definitions of the tools for a model.
 
         Args:
@@ -240,13 +239,13 @@ class AgentTools:
         told = [self._session_id, message_id, call_id, name, given]
         return f"call-{self._digest(json.dumps(told, sort_keys=True))}"
 
-    def _add(self, given: dict[str, Any], key: str | None) -> ToolReply:
+    def _add(self, given: Json, key: str | None) -> ToolReply:
         """Add a note; the reply says what was done with it."""
         wrong: list[InvalidRequestError] = []
         subject = given.get("subject")
         may_be = self._may_be(subject, given["text"]) if subject else ()
 
-        def write(key: str, first_at: Callable[[], datetime]) -> Decision:
+        def write(key: str, first_at: Clock) -> Decision:
             fields = self._with_source(_unless_today(given, first_at()))
             note = partial(
                 self._door.add, self._scope, session_id=self._session_id, idempotency_key=key
@@ -278,7 +277,7 @@ class AgentTools:
             return replace(reply, text=_MADE_BEFORE + reply.text)
         return reply
 
-    def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _with_source(self, given: Json) -> Json:
         """Return the arguments with the door's name of the source, and the place of the words."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
@@ -288,7 +287,7 @@ class AgentTools:
         system = named if kind is SourceKind.APPROVED_DOC else None
         return given | {"source_kind": kind, "source_reference": reference, "artefact": system}
 
-    def _relate(self, given: dict[str, Any], key: str | None) -> ToolReply:
+    def _relate(self, given: Json, key: str | None) -> ToolReply:
         """Relate facts; the reply says what was done."""
         wrong: list[InvalidRequestError] = []
 
@@ -328,8 +327,8 @@ class AgentTools:
 
     def _settled(
         self,
-        given: dict[str, Any],
-        write: Callable[[str, Callable[[], datetime]], Decision],
+        given: Json,
+        write: Callable[[str, Clock], Decision],
         key: str | None,
     ) -> Decision:
         """Return the decision; keep its key and first time until its fate is known."""
@@ -344,7 +343,7 @@ class AgentTools:
                 self._unsettled[said] = first
             raise
 
-    def _with_ids(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _with_ids(self, given: Json) -> Json:
         """Return the arguments with facts' ids in place of handles.
 
         Raises:
@@ -358,7 +357,7 @@ class AgentTools:
             read["repeats"] = self._shown.fact_id(given["repeats"])
         return read
 
-    def _answer(self, given: dict[str, Any], _: str | None) -> ToolReply:
+    def _answer(self, given: Json, _: str | None) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
             self._tell(briefing.facts)
@@ -374,7 +373,7 @@ class AgentTools:
         told = self._tell(recalled)
         return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled, told)))
 
-    def _checked(self, given: dict[str, Any], _: object) -> ToolReply:
+    def _checked(self, given: Json, _: object) -> ToolReply:
         """Check before an act; a handle names a fact that was shown, even if it has ended since."""
         assert self._check is not None  # noqa: S101  there is no such tool otherwise
         named = given.get("about", [])
@@ -448,7 +447,7 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
     return arguments
 
 
-def _with_times(given: dict[str, Any]) -> dict[str, Any]:
+def _with_times(given: Json) -> Json:
     """Read the times in the arguments.
 
     Raises:
@@ -457,7 +456,7 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
     return given | {name: _time(name, given[name]) for name in _TIMES if name in given}
 
 
-def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
+def _unless_today(given: Json, now: datetime) -> Json:
     """Read the times in the arguments; today's date as a start is ignored.
 
     The day began before all other notes of today, so the note would count as older than those.

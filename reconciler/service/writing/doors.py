@@ -26,7 +26,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import traced
 
@@ -365,7 +365,7 @@ def _never_true(note: Note, ends_at: datetime) -> str:
     )
 
 
-def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
+def _listed(name: str, given: Sequence[str]) -> Strings:
     """Return the named facts as a list; one may be given by itself.
 
     Raises:

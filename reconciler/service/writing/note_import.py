@@ -24,7 +24,7 @@ from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, frozen
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.rows import batches
@@ -365,7 +365,7 @@ def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | No
     return _scope(values).contact_key, next(dated, None)
 
 
-def _given(line: str, defaults: Mapping[str, str]) -> dict[str, Any]:
+def _given(line: str, defaults: Mapping[str, str]) -> Json:
     said = {name: value for name, value in _line_values(line).items() if value is not None}
     return {**defaults, **said}
 
@@ -374,7 +374,7 @@ def _scope(values: Mapping[str, Any]) -> Scope:
     return Scope(*(values.get(name, "") for name in SCOPE_KEYS))
 
 
-def _line_values(line: str) -> dict[str, Any]:
+def _line_values(line: str) -> Json:
     values = json_object(line)
     if fault := fault_of_encoding(line):
         raise InvalidNoteError(fault)

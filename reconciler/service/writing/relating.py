@@ -19,7 +19,6 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any
 
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.ahead import Effects
@@ -53,7 +52,7 @@ from reconciler.domain.records.notes import Note, Scope, check_identifier
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -81,7 +80,7 @@ class _Outcome:
 
     stays: Fact
     ended: tuple[Fact, ...] = ()
-    against: tuple[str, ...] = ()
+    against: Strings = ()
     restated: Fact | None = None
     closed: tuple[Conflict, ...] = ()
 
@@ -445,7 +444,7 @@ def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
             )
 
 
-def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
+def _ids_of(conflicts: Sequence[Conflict]) -> Strings:
     named = (fact_id for one in conflicts for fact_id in one.pair)
     return tuple(dict.fromkeys(named))
 
@@ -509,7 +508,7 @@ class Rejudged:
     amendment: Decision | None = None
     why: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain values for JSON."""
         return {
             "decision_id": self.decision.decision_id,

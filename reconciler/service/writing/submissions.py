@@ -39,7 +39,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, is_redaction_of
 
@@ -234,7 +234,7 @@ class Submission:
         return self.candidate.ended_at
 
     @property
-    def named_ids(self) -> tuple[str, ...]:
+    def named_ids(self) -> Strings:
         """Return the facts that it names; they are compared at any distance."""
         amended = () if self.amended_id is None else (self.amended_id,)
         related = self.candidate.relations

@@ -379,7 +379,8 @@ class WriteGate(Judging):
                 "before it can be committed"
             )
         check_not_erased(proposal)
-        candidate = replace(self.candidate_of(proposal), relations=proposal.proposal.relations)
+        proposed = candidate_of(proposal, self.decision_store)
+        candidate = replace(proposed, relations=proposal.proposal.relations)
         if (ends_at := candidate.holds_until) is not None and ends_at <= self.clock():
             candidate = replace(candidate, holds_until=None, ended_at=ends_at)
         today = self._with_precedents(self.judge_whole(candidate))
@@ -400,28 +401,6 @@ class WriteGate(Judging):
         if decision.action is Action.WITHDRAW:
             raise InvalidRequestError(f"proposal {decision_id} was taken back; propose it again")
         return decision
-
-    def candidate_of(self, decision: Decision) -> Candidate:
-        """Return the candidate of a decision, made from the record."""
-        judged = decision.judged
-        evidence = self.decision_store.list_evidence(decision.decision_id, decision.scope)
-        # Its own episode comes first.
-        evidence.sort(key=lambda item: item.episode_id != decision.episode_id)
-        return Candidate(
-            note=replace(
-                decision.note,
-                valid_from=decision.note.holds_from,
-                category=judged.category,
-                topic=judged.topic,
-                contact_name=None,
-                idempotency_key=None,
-                is_dated=True,
-            ),
-            evidence=tuple(evidence),
-            proposed_by=decision.proposal.proposed_by or "unknown",
-            confidence=_extractors_confidence(judged),
-            holds_until=decision.proposal.holds_until,
-        )
 
     def settle(self, submission: Submission) -> Decision:
         """Record the disposal of a judged candidate, as ``propose`` does; reconcile nothing."""
@@ -549,6 +528,28 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
         is_hedged=assessment.is_hedged,
     )
     return replace(candidate, note=note, evidence=candidate.evidence or (own_episode_of(note),))
+
+
+def candidate_of(decision: Decision, store: DecisionStore) -> Candidate:
+    """Return the candidate of a decision, made from the record; its own episode comes first."""
+    judged = decision.judged
+    evidence = store.list_evidence(decision.decision_id, decision.scope)
+    evidence.sort(key=lambda item: item.episode_id != decision.episode_id)
+    return Candidate(
+        note=replace(
+            decision.note,
+            valid_from=decision.note.holds_from,
+            category=judged.category,
+            topic=judged.topic,
+            contact_name=None,
+            idempotency_key=None,
+            is_dated=True,
+        ),
+        evidence=tuple(evidence),
+        proposed_by=decision.proposal.proposed_by or "unknown",
+        confidence=_extractors_confidence(judged),
+        holds_until=decision.proposal.holds_until,
+    )
 
 
 def _extractors_confidence(assessment: Assessment) -> float | None:
