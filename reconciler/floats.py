@@ -1,12 +1,20 @@
-"""Floats: the type of vectors and of the cosines between them. Numpy is not imported."""
+"""Floats: the types of vectors, of the cosines between them, and of what makes vectors.
+
+Numpy is not imported.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
 Floats: TypeAlias = "NDArray[np.float32]"
 """Numbers of an embedder, in any shape; float32."""
+
+Embed: TypeAlias = "Callable[[Sequence[str]], Floats]"
+"""Makes the vectors of texts, a row each."""

@@ -139,20 +139,18 @@ def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanatio
         decision: the decision to explain.
         evidence: the turns of the decision, the oldest first.
     """
-    return replace(_explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
+    explained = _explain_verdict if decision.action.is_reconciled else _explain_disposal
+    return replace(explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
 
 
 def explain_in_short(decision: Decision) -> tuple[str, Strings]:
     """Outcome and the remarks of an explanation."""
-    if not decision.action.is_reconciled:
-        told = _explain_disposal(decision)
-        return told.outcome, told.remarks
-    return _outcome_sentence(decision), tuple(_remarks(decision))
+    told = explain(decision)
+    return told.outcome, told.remarks
 
 
-def _explained(decision: Decision) -> Explanation:
-    if not decision.action.is_reconciled:
-        return _explain_disposal(decision)
+def _explain_verdict(decision: Decision) -> Explanation:
+    """What the rule decided about a note, and why."""
     focus = _focus_of(decision)
     return Explanation(
         outcome=_outcome_sentence(decision),
@@ -166,8 +164,13 @@ def _explained(decision: Decision) -> Explanation:
 
 def _focus_of(decision: Decision) -> Comparison | None:
     """The fact that decided; None if there is none, or if it is no longer on record."""
-    facts = _met(decision) or (*_close(decision), *decision.compared_with)
-    return next(iter(facts), None)
+    # Else the most similar fact that the note could replace.
+    close = (
+        fact
+        for fact in decision.compared_with
+        if compare_slots(decision.note.slot, fact.slot) is not SlotMatch.APART
+    )
+    return next(iter(_met(decision) or (*close, *decision.compared_with)), None)
 
 
 def _met(decision: Decision) -> list[Comparison | None]:
@@ -181,13 +184,6 @@ def _met(decision: Decision) -> list[Comparison | None]:
     ]
 
 
-def _close(decision: Decision) -> Iterator[Comparison]:
-    """The facts that the note could replace, the most similar first."""
-    for fact in decision.compared_with:
-        if compare_slots(decision.note.slot, fact.slot) is not SlotMatch.APART:
-            yield fact
-
-
 def _explain_disposal(decision: Decision) -> Explanation:
     """Why the gate did not let a candidate through, or how it was settled."""
     gate = decision.gate
@@ -197,8 +193,6 @@ def _explain_disposal(decision: Decision) -> Explanation:
             outcome=_stop(_one_line(decision.reason, ARGUMENT_LENGTH_MAX)),
             counterfactuals=("Nothing was changed.",),
         )
-    results = gate.findings if gate else ()
-    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
     is_related = decision.action is Action.RESOLVE and decision.decided_by is not DecidedBy.ANSWER
     was = _RELATED_FATE if is_related else _FATES[decision.action]
     fate = _stop(f"The note {_quote(decision.text)} was {was}")
@@ -207,7 +201,8 @@ def _explain_disposal(decision: Decision) -> Explanation:
             f"The check of {finding.check.replace('_', ' ')} would {_WOULD[finding.disposal]}: "
             f"{finding.detail}"
         )
-        for finding in stopping
+        for finding in (gate.findings if gate else ())
+        if finding.disposal is not Disposal.ADMIT
     )
     return Explanation(
         outcome=fate,
@@ -338,13 +333,10 @@ def _slot_sentence(note: Slot | None, fact: Slot | None) -> str:
 
 
 def _filed(slot: Slot) -> str:
-    value = "" if slot.value is None else f" as {_quote(slot.shown_value or '')}"
-    return f"{_question(slot)}{value}"
-
-
-def _question(slot: Slot) -> str:
-    subject = "the contact" if slot.subject == CONTACT_SUBJECT else _quote(slot.subject)
-    return f"{_quote(slot.attribute)} of {subject}" if slot.attribute else subject
+    told = "the contact" if slot.subject == CONTACT_SUBJECT else _quote(slot.subject)
+    if slot.attribute:
+        told = f"{_quote(slot.attribute)} of {told}"
+    return told if slot.value is None else f"{told} as {_quote(slot.shown_value or '')}"
 
 
 def _arbiter_sentences(decision: Decision) -> Iterator[str]:

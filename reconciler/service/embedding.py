@@ -15,7 +15,7 @@ import numpy as np
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
-from reconciler.floats import Floats
+from reconciler.floats import Embed, Floats
 from reconciler.ports.embedder import Embedder, EmbedsQueries
 from reconciler.reading.question_words import about_her
 from reconciler.reading.sensitive_data import without_hashes
@@ -47,7 +47,7 @@ def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Floats:
 
 def _checked(
     embedder: Embedder,
-    make: Callable[[Sequence[str]], Floats],
+    make: Embed,
     texts: Sequence[str],
 ) -> Floats:
     vectors = make([without_hashes(text) for text in texts])
@@ -87,8 +87,7 @@ def question_of(embedder: Embedder, query: str) -> RecallQuery:
     return RecallQuery(query, embed_queries(embedder, [about_her(query)])[0], unread=share)
 
 
-Make: TypeAlias = Callable[[Sequence[str]], Floats]
-Kept: TypeAlias = Callable[[Sequence[str], Make], Floats]
+Kept: TypeAlias = Callable[[Sequence[str], Embed], Floats]
 
 _OWN_COUNT_MAX = 1_000
 """The number of the user's attributes with question vectors in memory."""

@@ -32,7 +32,15 @@ from reconciler.domain.records.facts import (
     PlaceInHistory,
     Supersession,
 )
-from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action, Clock, is_after, later
+from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
+    OWN_WORDS,
+    Action,
+    Clock,
+    Place,
+    is_after,
+    later,
+)
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import UnknownFactError
 from reconciler.frozen import Strings, frozen
@@ -139,7 +147,8 @@ class Records:
             UnknownFactError: no fact of that id is in scope.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        head = self.fact_store.get_fact(scope, head_of(fact_id, links))
+        newer = {link.old_id: link.new_id for link in links}
+        head = self.fact_store.get_fact(scope, head_of(fact_id, newer))
         return PlaceInHistory(head.fact_id, head.last_confirmed_at, head.recorded_at)
 
     def _heads(
@@ -264,9 +273,7 @@ class Records:
             for fact in outdated[:limit]
         ]
 
-    def disputes(
-        self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
-    ) -> Iterator[Dispute]:
+    def disputes(self, scopes: Sequence[Scope], after: Place | None = None) -> Iterator[Dispute]:
         """Open disputes about these contacts, each contact's newest first.
 
         Args:
@@ -335,7 +342,7 @@ class Records:
         scopes: Sequence[Scope],
         *,
         with_silent: bool = False,
-        after: tuple[datetime, str] | None = None,
+        after: Place | None = None,
     ) -> Iterator[Decision | Dispute]:
         """Find the held notes of these contacts that wait for an answer, then their disputes.
 
@@ -392,7 +399,7 @@ class Records:
         self,
         scopes: Sequence[Scope],
         with_silent: bool = False,
-        after: tuple[datetime, str] | None = None,
+        after: Place | None = None,
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:

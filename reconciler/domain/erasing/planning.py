@@ -73,8 +73,8 @@ def sayings(scope: Scope, said: Remembered) -> list[str]:
     if said.text == ERASED:
         return []
     keys = [f"{scope.contact_key}\0text\0{in_one_form(said.text)}"]
-    if said.slot and said.slot.key:
-        keys.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot.key)}")
+    if said.slot_key:
+        keys.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot_key)}")
     return keys
 
 
@@ -382,7 +382,7 @@ def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
     """Texts and values of these records that are long enough to search for."""
     words: set[str] = set()
     for item in (*facts, *(decision.note for decision in decisions)):
-        words |= {item.text, (item.slot.value if item.slot else None) or ""}
+        words |= {item.text, item.slot_value}
     return {word.casefold() for word in words - {ERASED} if len(word) >= _WORD_LENGTH_MIN}
 
 
@@ -403,7 +403,7 @@ def _plan_of_session(session_id: str, known: ContactRecords) -> ErasurePlan:
     written = {
         decision.fact_id
         for decision in known.decisions
-        if decision.decision_id in own and _wrote(decision)
+        if decision.decision_id in own and decision.action.writes_a_fact
     }
     facts = [fact for fact in known.facts if fact.fact_id in written]
     episodes = {episode.episode_id: ERASED for episode in in_session}
@@ -493,8 +493,8 @@ def _keys(said: Remembered) -> set[str]:
     """The keys that two records share if they say the same: slot with value, or words."""
     if said.text == ERASED:
         return set()
-    slot = said.slot.key if said.slot else None
-    return {in_one_form(said.text)} | ({f"slot {as_seen(slot)}"} if slot else set())
+    slot = {f"slot {as_seen(said.slot_key)}"} if said.slot_key else set()
+    return {in_one_form(said.text)} | slot
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:
@@ -521,10 +521,6 @@ def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
         if more <= connected:
             return connected
         connected |= more
-
-
-def _wrote(decision: Decision) -> bool:
-    return decision.action in (Action.ADD, Action.UPDATE)
 
 
 def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:

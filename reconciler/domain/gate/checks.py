@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
-from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
+from reconciler.domain.gate.policy import Check, GatePolicy
 from reconciler.domain.gate.reading import ClaimReading, has_given_slot
 from reconciler.domain.records.candidates import (
     UNREAD,
@@ -210,10 +210,11 @@ def _speculation(case: Case) -> CheckResult:
 
 def _domain(case: Case) -> CheckResult:
     """Checks for statements that this domain never keeps."""
-    rule = next((refused for refused in case.policy.refused if _matches(refused, case)), None)
-    if rule is not None:
-        detail = f"{rule.name} is never kept in domain {case.policy.domain}"
-        return _reject(GateReason.DOMAIN_RULE, detail)
+    note = case.candidate.note
+    for rule in case.policy.refused:
+        if note.trust not in rule.unless_source and rule.pattern.search(note.text):
+            detail = f"{rule.name} is never kept in domain {case.policy.domain}"
+            return _reject(GateReason.DOMAIN_RULE, detail)
     return _pass(f"domain {case.policy.domain} does not refuse it")
 
 
@@ -331,12 +332,6 @@ def consent_topic(case: Case) -> str | None:
     wanted = next((topic for topic in named if case.policy.needs_consent(topic)), None)
     is_everything = "*" in case.policy.domain_rule.consent_topics
     return wanted or (case.policy.domain if is_everything else None)
-
-
-def _matches(rule: RefuseRule, case: Case) -> bool:
-    if case.candidate.note.trust in rule.unless_source:
-        return False
-    return rule.pattern.search(case.candidate.claim) is not None
 
 
 def _counted(count: int, what: str) -> str:

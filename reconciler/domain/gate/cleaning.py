@@ -162,7 +162,7 @@ class _Cleaner:
 
     def note_what_stood_in(self, note: Note) -> None:
         """A claim from which a secret was removed before it came here is refused as well."""
-        said = f"{note.text} {note.slot.value if note.slot else ''}"
+        said = f"{note.text} {note.slot_value}"
         for kind in SensitiveKind if "[" in said else ():
             if f"[{kind}]" in said:
                 self._note(kind)

@@ -293,7 +293,8 @@ def _is_carried(candidate: Candidate) -> bool:
     is_about = share_a_word(value or claim, said) or (
         share_a_word(value, claim) and share_a_word(claim, said)
     )
-    return is_about and not _is_said_otherwise(candidate, claim, _clauses(cited))
+    clauses = (clause for sentence in cited for clause in _CLAUSE_END.split(sentence))
+    return is_about and not _is_said_otherwise(candidate, claim, clauses)
 
 
 def _is_heard(found: Finding, heard: str) -> bool:
@@ -332,10 +333,6 @@ def _is_named(subject: str, said: str) -> bool:
 
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text))
-
-
-def _clauses(cited: Iterable[str]) -> Iterator[str]:
-    yield from (clause for sentence in cited for clause in _CLAUSE_END.split(sentence))
 
 
 def _undated(text: str, evidence: Iterable[Evidence]) -> str:

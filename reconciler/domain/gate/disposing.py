@@ -137,7 +137,7 @@ def answer_since(
                     and compare_slots(asked.slot, fact.slot) is SlotMatch.CHANGED
                 )
             )
-            and may(fact.text, fact.slot.key if fact.slot else None)
+            and may(fact.text, fact.slot_key)
             and _does(fact, asked.slot, text, stems)
         ),
         None,
@@ -282,7 +282,8 @@ def assess(
     confidence, parts = score(case, now)
     case = replace(case, confidence=confidence)
     results = tuple(findings(case))
-    decisive = _decisive(results)
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
+    decisive = min(stopping, key=_weight, default=results[0])
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
     is_held, is_admitted = disposal.is_held, disposal is Disposal.ADMIT
     if precedents.declined_id and (is_held or (is_admitted and not case.is_own_word)):
@@ -339,7 +340,7 @@ def assess(
         inference_key=inference_key(candidate.note),
         is_contacts_word=is_contacts,
         is_hedged=not case.is_confirmed and _is_hedged(case),
-        importance=_importance(case),
+        importance=_weight_in(case) if candidate.note.importance is None else None,
     )
 
 
@@ -407,11 +408,6 @@ def _lifetime_days(case: Case) -> int | None:
     return case.policy.lifetime_days(reading.category, note.trust, is_lasting=is_lasting)
 
 
-def _importance(case: Case) -> float | None:
-    """The importance from the policy, by the weight of the words; None if the caller gave one."""
-    return None if case.candidate.note.importance is not None else _weight_in(case)
-
-
 def _is_plain(case: Case) -> bool:
     """True if the contact can be asked about these words: irony or a what-if waits."""
     return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
@@ -447,16 +443,10 @@ def with_effective_source(candidate: Candidate) -> Candidate:
 
 def inference_key(note: Note) -> str:
     """The key of an inference about a contact: equal if the slots, or else the words, are equal."""
-    key = note.slot.key if note.slot else None
+    key = note.slot_key
     if key is None:
         key = " ".join(_WORD.findall(canonical_text(note.text).casefold())) or note.text
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
-    """The finding that decides; the first of those with the most weight."""
-    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
-    return min(stopping, key=_weight, default=results[0])
 
 
 def _weight(finding: CheckFinding) -> int:

@@ -89,7 +89,9 @@ class RecallFilter:
         """True if the fact passes all filters; ``min_score`` is not checked here."""
         return (
             self.is_about(fact.slot, fact.text)
-            and self._fits_kind(fact)
+            and self.category in (None, fact.category)
+            and self.topic in (None, fact.topic)
+            and set(self.tags) <= set(fact.tags)
             and self._fits_evidence(fact)
         )
 
@@ -102,11 +104,6 @@ class RecallFilter:
         if self.attribute is not None and attribute is None:
             return _is_named(self.attribute, text)
         return self.attribute in (None, attribute)
-
-    def _fits_kind(self, fact: Fact) -> bool:
-        if self.category not in (None, fact.category):
-            return False
-        return self.topic in (None, fact.topic) and set(self.tags) <= set(fact.tags)
 
     def _fits_evidence(self, fact: Fact) -> bool:
         if self.min_confidence is not None and fact.confidence < self.min_confidence:

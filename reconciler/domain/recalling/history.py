@@ -50,7 +50,11 @@ def chains(
     heads.sort(key=lambda fact: (fact.last_confirmed_at, fact.recorded_at), reverse=True)
     histories = [_history(head, by_id, beneath) for head in heads]
     return [
-        replace(chain, conflicts=_of(chain.facts[0], conflicts), events=_about(chain, events))
+        replace(
+            chain,
+            conflicts=tuple(each for each in conflicts if chain.facts[0].fact_id in each.pair),
+            events=_about(chain, events),
+        )
         for chain in histories
     ]
 
@@ -66,11 +70,10 @@ def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> s
     return set(ids)
 
 
-def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
-    """Id of the head of the history that a fact belongs to."""
-    above = {link.old_id: link.new_id for link in supersessions}
-    while fact_id in above:
-        fact_id = above[fact_id]
+def head_of(fact_id: str, newer: Mapping[str, str]) -> str:
+    """Id of the last fact of a chain, in which each fact has a newer one."""
+    while fact_id in newer:
+        fact_id = newer[fact_id]
     return fact_id
 
 
@@ -94,10 +97,6 @@ def events_of(decision: Decision) -> list[FactEvent]:
 def _about(history: FactHistory, events: Sequence[FactEvent]) -> tuple[FactEvent, ...]:
     fact_ids = {fact.fact_id for fact in history.facts}
     return tuple(event for event in events if event.fact_id in fact_ids)
-
-
-def _of(head: Fact, conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
-    return tuple(conflict for conflict in conflicts if head.fact_id in conflict.pair)
 
 
 def _history(
@@ -296,7 +295,7 @@ def mentions(fact: Fact, about: str) -> bool:
     slot, wanted = fact.slot, about.casefold()
     if slot is not None and slot.attribute and slot.attribute.casefold() == wanted:
         return True
-    text = f"{fact.text} {slot.value if slot and slot.value else ''}".casefold()
+    text = f"{fact.text} {fact.slot_value}".casefold()
     return all(word in text for word in wanted.split())
 
 
@@ -364,9 +363,6 @@ def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
         return "no turn is on record that it rests on"
     kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)
     words = " and ".join(_WORDS_OF[kind] for kind in kinds)
-    return f"read by the extractor from {words}" if _was_read(fact, turns) else f"from {words}"
-
-
-def _was_read(fact: Fact, turns: Sequence[EvidenceTurn]) -> bool:
     doors = {taker.door for turn in turns for taker in turn.taken_by}
-    return fact.trust is SourceKind.EXTRACTOR or _READ_AT in doors
+    was_read = fact.trust is SourceKind.EXTRACTOR or _READ_AT in doors
+    return f"read by the extractor from {words}" if was_read else f"from {words}"

@@ -256,11 +256,10 @@ def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:
     keys = [fact.slot.value_key for fact in versions if fact.slot]
     changes = sum(one != other for one, other in pairwise(keys))
     last = versions[-1]
-    value = (last.slot.value if last.slot else None) or ""
     return Procedure(
         name=name.removesuffix(_SUFFIX),
         version=1 + changes,
-        steps=tuple(value.split("\n")),
+        steps=tuple(last.slot_value.split("\n")),
         fact_id=last.fact_id,
     )
 

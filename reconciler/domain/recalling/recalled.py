@@ -24,7 +24,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, keyed
 from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.reading.guard import (
     deny_each_other,
     holds_no_more,
@@ -100,7 +100,7 @@ def _lifts(fact: Fact) -> bool:
     """True if the fact says that its limit ended: "no longer allergic", "may eat nuts again"."""
     said = read(fact.text)
     denied = {stem for denial in (*said.negated, *said.ceased) for stem in denial.reach}
-    value = (fact.slot and fact.slot.value) or ""
+    value = fact.slot_value
     return any(stem.startswith("allerg") for stem in denied) or is_lifted(fact.text, value)
 
 
@@ -136,6 +136,8 @@ class Recalled(list[RankedFact]):
         held: how many facts the contact has, whether they fit or not; None if all are in the list.
         known: if nothing fits, the known attributes, those with most values first.
         passing: how many facts pass the filters, whether they fit or not; None for all.
+
+    Attributes:
         over_budget: how many tokens its lines take beyond a budget, because of facts that no budget
             cuts.
         waiting: the ids of the decisions that hold notes about the attribute that was asked for.
@@ -150,8 +152,6 @@ class Recalled(list[RankedFact]):
         held: int | None = None,
         known: Iterable[str] = (),
         passing: int | None = None,
-        over_budget: int = 0,
-        waiting: Iterable[str] = (),
     ) -> None:
         super().__init__(hits)
         self.fitting = self._fitting_here if fitting is None else fitting
@@ -159,8 +159,8 @@ class Recalled(list[RankedFact]):
         self.held = len(self) if held is None else held
         self.known = tuple(known)
         self.passing = self.held if passing is None else passing
-        self.over_budget = over_budget
-        self.waiting = tuple(waiting)
+        self.over_budget = 0
+        self.waiting: Strings = ()
 
     @property
     def outcome(self) -> RecallOutcome:

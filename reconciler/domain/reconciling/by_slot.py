@@ -306,7 +306,7 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findin
 
     If there are two counts of one thing, the later count holds.
     """
-    value = (note.slot and note.slot.value) or ""
+    value = note.slot_value
     denials = denials_of(note, fact, policy)
     if any(denial.is_change for denial in denials) or (
         denials and denies_value(note.text, value) != denies_value(fact.text, value)

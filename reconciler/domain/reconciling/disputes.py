@@ -253,8 +253,7 @@ def contest(
         policy: the window, and the least cosine at which two texts say the same.
         unread: as ``decide`` takes it.
     """
-    value = (note.slot and note.slot.value) or ""
-    if not verdict.is_replacement or denies_value(note.text, value):
+    if not verdict.is_replacement or denies_value(note.text, note.slot_value):
         return verdict
     earlier = [
         each for each in predecessors if each.was_live and not _has_stayed(each, verdict.targets)

@@ -18,7 +18,6 @@ from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text
 
-_WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
 """Actions that change the state of facts, and are no evidence for them."""
 
@@ -34,7 +33,7 @@ class Reversal:
 
 def fact_written_by(decision: Decision) -> str | None:
     """Id of the fact that a decision wrote; None if it wrote none."""
-    return decision.fact_id if decision.action in _WRITING else None
+    return decision.fact_id if decision.action.writes_a_fact else None
 
 
 def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:

@@ -545,8 +545,7 @@ def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | Non
         neighbour
         for neighbour in seen.neighbours
         if neighbour.slot
-        and (neighbour.slot.subject, neighbour.slot.attribute)
-        == (note.slot.subject, note.slot.attribute)
+        and neighbour.slot.question == note.slot.question
         and neighbour not in verdict.conflicts
         and denials_of(note, neighbour, seen.policy)
     )

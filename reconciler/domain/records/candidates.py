@@ -161,10 +161,9 @@ class Candidate:
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
         if self.confidence is not None:
             unit_interval("confidence", self.confidence)
-        if self.ended_at is not None:
-            object.__setattr__(self, "ended_at", utc("valid_to", self.ended_at))
-        if self.holds_until is not None:
-            object.__setattr__(self, "holds_until", utc("valid_to", self.holds_until))
+        for name in ("ended_at", "holds_until"):
+            if (end := getattr(self, name)) is not None:
+                object.__setattr__(self, name, utc("valid_to", end))
         once = {evidence.episode_id: evidence for evidence in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 

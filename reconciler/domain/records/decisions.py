@@ -424,8 +424,7 @@ class Decision:
     @property
     def is_ahead(self) -> bool:
         """True if it wrote a fact that holds from a later day on."""
-        is_written = self.action in (Action.ADD, Action.UPDATE)
-        return is_written and self.note.is_ahead(self.at)
+        return self.action.writes_a_fact and self.note.is_ahead(self.at)
 
     @property
     def ends_on_the_day_ids(self) -> Strings:

@@ -238,6 +238,11 @@ class Action(StrEnum):
     """An archived fact is recalled again."""
 
     @property
+    def writes_a_fact(self) -> bool:
+        """True if it writes a new fact."""
+        return self in (Action.ADD, Action.UPDATE)
+
+    @property
     def is_reconciled(self) -> bool:
         """True if the reconciler decided it, by comparing the note with the known facts."""
         return self in (Action.ADD, Action.UPDATE, Action.SKIP)
@@ -332,6 +337,9 @@ AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"
 Clock = Callable[[], datetime]
 """Returns the time now, UTC-aware."""
 
+Place = tuple[datetime, str]
+"""An item's place in a newest-first list: its time and its id."""
+
 FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 """A day before Python's last time, so that every zone can show it."""
 
@@ -346,6 +354,6 @@ def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
     return -at.timestamp(), item_id
 
 
-def is_after(place: tuple[datetime, str], other: tuple[datetime, str]) -> bool:
+def is_after(place: Place, other: Place) -> bool:
     """True if an item comes after another item, which may no longer exist."""
     return newest_first(*place) > newest_first(*other)

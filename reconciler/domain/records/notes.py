@@ -558,6 +558,16 @@ class Remembered:
     tags: Strings = ()
     artefact: str | None = None
 
+    @property
+    def slot_value(self) -> str:
+        """Return the value as it was said; empty without one."""
+        return (self.slot and self.slot.value) or ""
+
+    @property
+    def slot_key(self) -> str | None:
+        """Return the key of the slot; None without a slot with a value."""
+        return self.slot.key if self.slot else None
+
 
 @frozen
 class Note(Remembered):
@@ -617,10 +627,12 @@ class Note(Remembered):
         object.__setattr__(self, "said_at", utc("said_at", self.said_at))
         if self.valid_from is not None:
             object.__setattr__(self, "valid_from", utc("valid_from", self.valid_from))
-        object.__setattr__(self, "importance", _importance(self.importance))
+        if self.importance is not None:
+            object.__setattr__(self, "importance", unit_interval("importance", self.importance))
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
-            object.__setattr__(self, "category", _category(self.category))
+            category = one_of(Category, "category", self.category, InvalidNoteError)
+            object.__setattr__(self, "category", category)
         _check_lifetime(self.lifetime_days)
         object.__setattr__(self, "tags", _tags(self.tags))
         _check_artefact(self.artefact, is_cleaned=self.is_cleaned)
@@ -804,14 +816,6 @@ def unit_interval(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
-
-
-def _importance(value: object) -> float | None:
-    return None if value is None else unit_interval("importance", value)
-
-
-def _category(value: object) -> Category:
-    return one_of(Category, "category", value, InvalidNoteError)
 
 
 def _tags(value: object) -> Strings:

@@ -281,21 +281,21 @@ class JobPolicy:
     backoff_seconds_max: Wait = 600.0
     lease_seconds: Seconds = 60.0
 
-    def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
+    def wait(
+        self, attempts: int, retry_after_seconds: float | None, chance: float | None = None
+    ) -> timedelta:
         """How long until the next attempt: doubling, with jitter, never sooner than a server asks.
 
         Args:
             attempts: how many there were.
             retry_after_seconds: what the server asked for, or None.
-            chance: from 0 to 1, the jitter.
+            chance: from 0 to 1, the jitter; None for a random one.
         """
+        if chance is None:
+            chance = random.random()  # noqa: S311  no secret
         full = min(self.backoff_seconds * 2 ** max(attempts - 1, 0), self.backoff_seconds_max)
         jittered = full * (0.5 + chance / 2)
         return timedelta(seconds=max(jittered, retry_after_seconds or 0.0))
-
-    def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
-        """As ``wait``, with a jitter of its own."""
-        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311  no secret
 
 
 @frozen

@@ -304,11 +304,6 @@ class Session:
         """True if the caller gave its start, or the time of a turn."""
         return self.started_at is not None or any(turn.said_at for turn in self.turns)
 
-    @property
-    def character_count(self) -> int:
-        """Count the characters of all turns together."""
-        return sum(len(turn.text) for turn in self.turns)
-
 
 def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
     """Return the time of an undated statement: now, and after all earlier statements.

@@ -86,10 +86,6 @@ class Parameter:
         """True if a call without it is refused."""
         return self.missing is not None
 
-    @property
-    def _has_one_type(self) -> bool:
-        return self.is_required or self.is_blank_none or self.kind is Kind.LIST
-
     def schema(self, dialect: Dialect = "full") -> Json:
         """Return the parameter as JSON Schema; an optional one may be null.
 
@@ -100,7 +96,8 @@ class Parameter:
             made["items"] = self.items or {"type": str(Kind.STRING)}
         if self.choices:
             made["enum"] = list(self.choices)
-        if dialect != "gemini" and not self._has_one_type:
+        has_one_type = self.is_required or self.is_blank_none or self.kind is Kind.LIST
+        if dialect != "gemini" and not has_one_type:
             made = _or_null(made, dialect)
         if self.length_max is not None and dialect == "full":
             made["maxItems" if self.kind is Kind.LIST else "maxLength"] = self.length_max

@@ -521,7 +521,7 @@ class SessionReader:
         Raises:
             InvalidSessionError: the session has too many turns or characters.
         """
-        turns, characters = len(session.turns), session.character_count
+        turns, characters = len(session.turns), sum(len(turn.text) for turn in session.turns)
         if turns > self.policy.session_turns_max:
             raise InvalidSessionError(
                 f"the session has {turns:,} turns, but at most {self.policy.session_turns_max:,} "
@@ -755,8 +755,8 @@ class MemoryExtractor:
 
 def _is_held(candidate: Candidate) -> bool:
     """True if the cited turns contain the claim's value, letter by letter and digit by digit."""
-    value = (candidate.note.slot and candidate.note.slot.value) or ""
-    return any(_plain(value) in _plain(evidence.text) for evidence in candidate.evidence)
+    value = _plain(candidate.note.slot_value)
+    return any(value in _plain(evidence.text) for evidence in candidate.evidence)
 
 
 def _plain(text: str) -> str:

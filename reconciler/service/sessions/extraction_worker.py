@@ -287,7 +287,7 @@ class ExtractionWorker:
             self._bury(lease, text)
             return
         asked = error.retry_after_seconds if isinstance(error, ExtractionError) else None
-        wait = self.policy.jittered_wait(lease.job.attempts, asked)
+        wait = self.policy.wait(lease.job.attempts, asked)
         self._end(lease, lease.job, JobState.WAITING, later(self.clock(), wait), text)
 
     def _bury(self, lease: _Lease, text: str) -> None:

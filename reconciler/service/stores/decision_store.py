@@ -15,6 +15,7 @@ from reconciler.domain.records.kinds import (
     FAR_AHEAD,
     Disposal,
     GateReason,
+    Place,
     Relation,
     is_after,
     newest_first,
@@ -60,7 +61,7 @@ class DecisionFilter:
     door: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    after: tuple[datetime, str] | None = None
+    after: Place | None = None
 
 
 _ALL = DecisionFilter()
@@ -160,7 +161,7 @@ class DecisionStore(Store):
         self,
         scopes: Sequence[Scope],
         now: datetime,
-        after: tuple[datetime, str] | None = None,
+        after: Place | None = None,
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:

@@ -238,7 +238,7 @@ class Ledger:
 
     def find_earlier(self, submission: Submission) -> Decision | None:
         """Return the decision if an earlier call made it, marked as returned again."""
-        if not submission.is_repeatable:
+        if submission.note.idempotency_key is None and submission.settles_id is None:
             return None
         earlier = self._find(submission)
         return earlier and earlier.as_replay()

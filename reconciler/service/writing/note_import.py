@@ -23,7 +23,7 @@ from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.floats import Floats
+from reconciler.floats import Embed
 from reconciler.frozen import Json, frozen
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
@@ -149,7 +149,7 @@ class NoteImport:
     """
 
     gate: WriteGate
-    embed: Callable[[Sequence[str]], Floats]
+    embed: Embed
     digest: Callable[[str], str]
     decision_store: DecisionStore
     attributes: AttributeBook

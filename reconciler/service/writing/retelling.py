@@ -19,7 +19,7 @@ from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdic
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
-from reconciler.floats import Floats
+from reconciler.floats import Embed, Floats
 from reconciler.frozen import frozen
 from reconciler.reading.guard import share_a_word
 from reconciler.service.stores.commits import (
@@ -120,7 +120,7 @@ class Retelling:
     fact_store: FactStore
     decision_store: DecisionStore
     embedding_model: str
-    embed: Callable[[Sequence[str]], Floats]
+    embed: Embed
 
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]

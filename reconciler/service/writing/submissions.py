@@ -16,7 +16,7 @@ import hmac
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -38,7 +38,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateRea
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.floats import Floats
+from reconciler.floats import Embed, Floats
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, is_redaction_of
@@ -241,11 +241,6 @@ class Submission:
         return (*amended, *(related.named_ids if related else ()))
 
     @property
-    def is_repeatable(self) -> bool:
-        """True if another call may have made its decision already."""
-        return self.note.idempotency_key is not None or self.settles_id is not None
-
-    @property
     def is_withheld(self) -> bool:
         """True if none of its words is written: only its refusal is recorded."""
         return self.assessment.reason in WITHHELD
@@ -264,7 +259,7 @@ class Submission:
             reason=self.assessment.detail,
         )
 
-    def embedded(self, embed: Callable[[Sequence[str]], Floats]) -> Submission:
+    def embedded(self, embed: Embed) -> Submission:
         """Return the submission with its vector."""
         if self.vector is not None:
             return self

@@ -47,7 +47,7 @@ from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
 )
-from reconciler.floats import Floats
+from reconciler.floats import Embed, Floats
 from reconciler.frozen import in_order
 from reconciler.reading.cues.languages import is_surely_english
 from reconciler.service.stores.commits import Commit
@@ -81,7 +81,7 @@ class NoteReader:
         leanings: reads a text and its vector; None if no head was trained on the model.
     """
 
-    embed: Callable[[Sequence[str]], Floats]
+    embed: Embed
     leanings: Callable[[str, Floats], Leanings] | None
 
     def is_read(self, submission: Submission) -> bool:
