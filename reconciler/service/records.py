@@ -37,7 +37,7 @@ from reconciler.domain.records.kinds import (
     OWN_WORDS,
     Action,
     Clock,
-    Place,
+    ListPlace,
     is_after,
     later,
 )
@@ -273,7 +273,9 @@ class Records:
             for fact in outdated[:limit]
         ]
 
-    def disputes(self, scopes: Sequence[Scope], after: Place | None = None) -> Iterator[Dispute]:
+    def disputes(
+        self, scopes: Sequence[Scope], after: ListPlace | None = None
+    ) -> Iterator[Dispute]:
         """Open disputes about these contacts, each contact's newest first.
 
         Args:
@@ -342,7 +344,7 @@ class Records:
         scopes: Sequence[Scope],
         *,
         with_silent: bool = False,
-        after: Place | None = None,
+        after: ListPlace | None = None,
     ) -> Iterator[Decision | Dispute]:
         """Find the held notes of these contacts that wait for an answer, then their disputes.
 
@@ -399,7 +401,7 @@ class Records:
         self,
         scopes: Sequence[Scope],
         with_silent: bool = False,
-        after: Place | None = None,
+        after: ListPlace | None = None,
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:

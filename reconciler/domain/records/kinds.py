@@ -337,7 +337,7 @@ AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"
 Clock = Callable[[], datetime]
 """Returns the time now, UTC-aware."""
 
-Place = tuple[datetime, str]
+ListPlace = tuple[datetime, str]
 """An item's place in a newest-first list: its time and its id."""
 
 FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
@@ -354,6 +354,6 @@ def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
     return -at.timestamp(), item_id
 
 
-def is_after(place: Place, other: Place) -> bool:
+def is_after(place: ListPlace, other: ListPlace) -> bool:
     """True if an item comes after another item, which may no longer exist."""
     return newest_first(*place) > newest_first(*other)

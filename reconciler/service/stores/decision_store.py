@@ -15,7 +15,7 @@ from reconciler.domain.records.kinds import (
     FAR_AHEAD,
     Disposal,
     GateReason,
-    Place,
+    ListPlace,
     Relation,
     is_after,
     newest_first,
@@ -61,7 +61,7 @@ class DecisionFilter:
     door: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    after: Place | None = None
+    after: ListPlace | None = None
 
 
 _ALL = DecisionFilter()
@@ -161,7 +161,7 @@ class DecisionStore(Store):
         self,
         scopes: Sequence[Scope],
         now: datetime,
-        after: Place | None = None,
+        after: ListPlace | None = None,
         *,
         is_bare: bool = False,
     ) -> Iterator[Decision]:

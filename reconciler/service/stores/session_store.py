@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.records.kinds import FAR_AHEAD, JobState, Place
+from reconciler.domain.records.kinds import FAR_AHEAD, JobState, ListPlace
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, Job, Outcomes, QueueReport, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
@@ -45,7 +45,7 @@ class JobFilter:
     agent_id: str | None = None
     contact_id: str | None = None
     state: JobState | None = None
-    after: Place | None = None
+    after: ListPlace | None = None
 
 
 @frozen
