@@ -15,8 +15,7 @@ import httpx2
 
 from reconciler import Memory, load_settings
 from reconciler.domain.records.decisions import Judgement
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import Neighbour, handle_of
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError

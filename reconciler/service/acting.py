@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
+from reconciler.domain.recalling.history import head_of
 from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.recalling.recalled import holds_always, suspended_ids
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.handles import HANDLE_SIGN, named_by
+from reconciler.domain.records.facts import Fact, named_by
 from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -70,10 +70,10 @@ class Acting:
         links = self.fact_store.list_supersessions(scope)
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
         own_ids = [use.fact_id for use in known.uses]
-        ids = {each: named_by(each, own_ids) if each[:1] == HANDLE_SIGN else each for each in about}
+        ids = {each: named_by(each, own_ids) for each in about}
         newer = {link.old_id: link.new_id for link in links}
         same = {link.old_id: link.new_id for link in links if link.is_restatement}
-        ids = {name: _last(fact_id, same) for name, fact_id in ids.items()}
+        ids = {name: head_of(fact_id, same) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
             known.facts,
@@ -106,7 +106,7 @@ class Acting:
                 "it may be outdated": [each.fact_id for each in values if each.may_be_outdated],
             },
             replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
-            instead={old: facts[head] for old in newer if (head := _last(old, newer)) in facts},
+            instead={old: facts[head] for old in newer if (head := head_of(old, newer)) in facts},
             of_names={
                 "more than one known person fits": unclear,
                 "a note about it waits for an answer": [
@@ -149,10 +149,3 @@ class Acting:
             and not hit.is_upcoming
             and hit.fact.fact_id not in own
         ]
-
-
-def _last(fact_id: str, newer: Mapping[str, str]) -> str:
-    """Id of the last fact of a chain, in which each fact has a newer one."""
-    while fact_id in newer:
-        fact_id = newer[fact_id]
-    return fact_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.bootstrap import services
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.entrypoints import doctor
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run, json_of

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.serve.http_api.app import api
 from reconciler.serve.operator_page.acts import FORMS, READS
 from reconciler.serve.operator_page.views import PAGES

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from hypothesis import strategies as st
 
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.serve.access.grants import Grant
 from reconciler.serve.mcp_server.desk import Desk
 from tests.fuzz.bench import Bench

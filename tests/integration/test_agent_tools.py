@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from reconciler import AgentTools, Memory, SourceKind, ToolReply
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.domain.tools.tool import AGENT_SOURCES, Style
 from reconciler.errors import (
     EmbeddingError,

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.errors import InvalidNoteError
 from tests.clocks import Clock
 

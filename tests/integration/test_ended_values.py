@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler import ContactMemory, Memory
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from reconciler.testing import HashingEmbedder
 from tests.ended_values import OVER
 from tests.engines import EngineUnderTest

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision, Memory, Scope, ToolReply, ops
-from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import Relations, handle_of
 from reconciler.domain.records.kinds import DecidedBy, FactState, GateReason, Relation
 from reconciler.errors import InvalidNoteError, InvalidRequestError, UnknownFactError
 from reconciler.reading.kinds import Category

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision, Memory
-from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.facts import handle_of
 from tests.clocks import Clock
 from tests.tables import every
 

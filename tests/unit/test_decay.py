@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.recalling.decay import faded
 from reconciler.domain.recalling.filtering import EVERYTHING
-from reconciler.domain.recalling.ranking import holding, numbers_of, strengths
+from reconciler.domain.recalling.ranking import faded, holding, numbers_of, strengths
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState, SourceKind

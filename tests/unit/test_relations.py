@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.domain.records import handles
-from reconciler.domain.records.facts import Relations
-from reconciler.domain.records.handles import handle_of, handles_of
+from reconciler.domain.records.facts import Relations, handle_of, handles_of
 from reconciler.errors import InvalidRequestError
 from tests.tables import every
 

@@ -19,8 +19,7 @@ from reconciler.domain.reconciling.disputes import is_suspended
 from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, handles_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError, RelationError
@@ -165,7 +164,7 @@ def reply_about(
     beside = [fact for fact in against if fact not in spared]
     how = _RULED if f"{SourceKind.USER_EXPLICIT} {YIELDS}" in decision.reason else _HOW_DISPUTED
     name("Beside it stands", beside, how=how)
-    is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
+    is_new = decision.action.writes_a_fact and not decision.is_over
     is_asked = names_close and related is None and is_new and not decision.is_history
     left_open = [
         fact
@@ -254,11 +253,11 @@ def _taken_out(decision: Decision) -> str:
 
 def _until_when(decision: Decision) -> str:
     """Say until when a new temporary fact is kept; empty for any other decision."""
-    is_new = decision.action in (Action.ADD, Action.UPDATE)
     is_past = decision.is_history or decision.is_over or decision.verdict.is_restatement
     has_own_end = decision.proposal.holds_until is not None
     is_passing = decision.gate is not None and decision.gate.category is Category.VOLATILE
     expires_at = expiry_of(decision)
+    is_new = decision.action.writes_a_fact
     if is_past or has_own_end or not (is_new and is_passing and expires_at):
         return ""
     return f"It reads as something that passes, and is kept until {expires_at:%Y-%m-%d}."

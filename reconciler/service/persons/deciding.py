@@ -15,7 +15,8 @@ from typing import Any
 
 from reconciler.domain.erasing.planning import check_not_erased, is_erased
 from reconciler.domain.gate.disposing import answer_to
-from reconciler.domain.recalling.decay import faded
+from reconciler.domain.recalling.history import head_of
+from reconciler.domain.recalling.ranking import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
 from reconciler.domain.reconciling.restating import confirmed
@@ -253,7 +254,12 @@ class PersonsDecisions:
         amending = replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
         if earlier := self._amended_before(amending, said_at, known):
             return earlier
-        self._check_end(candidate)
+        ends_at = candidate.holds_until
+        if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
+            raise InvalidNoteError(
+                f"valid_to {ends_at.isoformat()} is in the past, but an amended fact must hold "
+                "now; to end a fact, revoke it"
+            )
         if not submission.is_reconciled:
             return self.gate.settle(submission)
         return self.reconciler.reconcile(amending)
@@ -292,15 +298,6 @@ class PersonsDecisions:
                 "the attribute holds many values; say with fact_id which one to amend"
             )
         return note
-
-    def _check_end(self, candidate: Candidate) -> None:
-        """Raise ``InvalidNoteError`` if the statement of an amendment would have ended already."""
-        ends_at = candidate.holds_until
-        if ends_at is not None and ends_at <= max(candidate.note.holds_from, self.clock()):
-            raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is in the past, but an amended fact must hold "
-                "now; to end a fact, revoke it"
-            )
 
     def _amended_before(
         self, amending: Submission, said_at: datetime | None, known: Fact | None
@@ -535,12 +532,8 @@ class PersonsDecisions:
             for supersession in self.fact_store.list_supersessions(scope)
             if supersession.is_restatement
         }
-        heads = {}
-        for head in fact_ids:
-            while head in after:
-                head = after[head]
-            heads[head] = self.fact_store.get_fact(scope, head)
-        return list(heads.values())
+        heads = dict.fromkeys(head_of(fact_id, after) for fact_id in fact_ids)
+        return [self.fact_store.get_fact(scope, head) for head in heads]
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Record a person's correction of a decision; no fact changes.
@@ -847,17 +840,13 @@ def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision
         made.decided_by is DecidedBy.AMENDMENT
         and made.reason == f"amended by {amending.amendment}"
         and made.text == amending.note.text
-        and _key_of(made.note) == _key_of(amending.note)
+        and made.note.slot_key == amending.note.slot_key
         and amending.amended_id in (None, *ended)
         and said_at in (None, made.note.said_at)
         and amending.note.lifetime_days == made.note.lifetime_days
         # An end in words may be over since.
         and (end == kept or (end is None and kept is not None and kept <= amending.note.said_at))
     )
-
-
-def _key_of(note: Note) -> str | None:
-    return note.slot.key if note.slot else None
 
 
 def _refusal(later: Sequence[Decision]) -> str:

@@ -25,8 +25,7 @@ from reconciler.domain.recalling.checking import ActCheck
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
 from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact, Relations
-from reconciler.domain.records.handles import HANDLE_SIGN
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Relations
 from reconciler.domain.records.kinds import Clock, SourceKind
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact, Relations
-from reconciler.domain.records.handles import HANDLE_SIGN, named_by
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Relations, named_by
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     AnyCategory,
@@ -449,8 +448,8 @@ def beginning(note: Note, begins_at: datetime | None) -> Note:
     """
     from reconciler.reading.values.ends import days_in
 
-    value = (note.slot and note.slot.value) or ""
-    if begins_at is None or note.valid_from or any(days_in(value.casefold(), begins_at.date())):
+    value = note.slot_value.casefold()
+    if begins_at is None or note.valid_from or any(days_in(value, begins_at.date())):
         return note
     return replace(note, valid_from=begins_at)
 

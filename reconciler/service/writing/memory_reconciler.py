@@ -59,8 +59,8 @@ from reconciler.domain.records.facts import (
     Neighbour,
     Relations,
     check_not_ended,
+    handle_of,
 )
-from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     OWN_WORDS,
     PATIENT_DOORS,

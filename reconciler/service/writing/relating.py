@@ -36,8 +36,8 @@ from reconciler.domain.records.facts import (
     Neighbour,
     Relations,
     check_not_ended,
+    handle_of,
 )
-from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     Action,
@@ -554,7 +554,7 @@ class Rejudging:
                 one
                 for one in self.decision_store.iter_decisions(scope)
                 if one.opinion.is_missing and one.fact_id is not None
-                if one.action in (Action.ADD, Action.UPDATE)
+                if one.action.writes_a_fact
             ]
             known = self.decision_store.find_decided(self._id_of(one) for one in made)
             for decision in made:
