@@ -804,12 +804,9 @@ class ContactMemory(BoundMemory):
         """
         from reconciler.service.acting import Acting
 
-        _, asked = self._services.made(Acting).wanted(self._scope, attribute, subject)
-        return [
-            current
-            for current in self.profile()
-            if current.attribute == asked.attribute and current.subject in (asked.subject or ())
-        ]
+        acting = self._services.made(Acting)
+        *_, said = acting.said_of(self._scope, attribute, subject, self.profile())
+        return said
 
     def check(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from sys import maxsize
 
@@ -10,7 +10,7 @@ from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.history import head_of
 from reconciler.domain.recalling.recallable import Recalling
-from reconciler.domain.recalling.recalled import holds_always, suspended_ids
+from reconciler.domain.recalling.recalled import SlotValue, holds_always, suspended_ids
 from reconciler.domain.records.facts import Fact, named_by
 from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.notes import Scope
@@ -90,12 +90,9 @@ class Acting:
                 if (slot := found[fact_id].slot) and slot.attribute:
                     wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
                 continue
-            meant, wanted[name] = self.wanted(scope, name, subject)
-            unclear += [name] if meant.may_be else []
-            slots = {(wanted[name].attribute, each) for each in wanted[name].subject or ()}
-            asked[name] = [
-                facts[each.fact_id] for each in values if (each.attribute, each.subject) in slots
-            ]
+            wanted[name], is_unclear, said = self.said_of(scope, name, subject, values)
+            unclear += [name] if is_unclear else []
+            asked[name] = [facts[each.fact_id] for each in said]
         held = [*self.records.held([scope])] if wanted else []
         disputes = open_disputes(known.conflicts)
         told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
@@ -121,8 +118,10 @@ class Acting:
         resting = [fact for each in asked.values() for fact in each]
         return check(asked, self._limits(scope, act, resting), doubts)
 
-    def wanted(self, scope: Scope, name: str, subject: str | None) -> tuple[Meant, RecallFilter]:
-        """Person and attribute that a name and a subject mean.
+    def said_of(
+        self, scope: Scope, name: str, subject: str | None, values: Iterable[SlotValue]
+    ) -> tuple[RecallFilter, bool, list[SlotValue]]:
+        """What a name and a subject mean, if several people fit, and their values among these.
 
         Raises:
             InvalidRequestError: either cannot be used.
@@ -134,7 +133,10 @@ class Acting:
             )
         meant = self.whom(scope, slot.subject)
         subjects = (*meant.subjects, *meant.may_be)
-        return meant, RecallFilter(attribute=slot.attribute, subject=subjects)
+        said = [
+            each for each in values if each.attribute == slot.attribute and each.subject in subjects
+        ]
+        return RecallFilter(attribute=slot.attribute, subject=subjects), bool(meant.may_be), said
 
     def _limits(self, scope: Scope, act: str, resting: Sequence[Fact]) -> list[Fact]:
         """Limits that touch the act; without an act, those that touch the facts' words."""

@@ -44,7 +44,14 @@ from reconciler.domain.records.erasures import (
     ErasureTarget,
     FactEnd,
 )
-from reconciler.domain.records.facts import Conflict, Fact, Relations, Standing, Supersession
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    Relations,
+    Standing,
+    Supersession,
+    by_fact_id,
+)
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState, Sensitivity
 from reconciler.domain.records.notes import Note, Remembered, Scope
 from reconciler.errors import ErasedError
@@ -443,14 +450,14 @@ def _plan(
 
 def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
     """Compute the new ends of facts, without the plans of erased decisions."""
-    facts = {fact.fact_id: fact for fact in known.facts}
+    facts = by_fact_id(known.facts)
     own = {*plan.decision_ids}
     left = [without_words(e, now) if e.decision_id in own else e for e in known.decisions]
     plans = Plans(left, facts)
     gone_ids = {fact_id for fact_id in plan.fact_ids if facts[fact_id].is_upcoming(now)}
     going = (decision for decision in known.decisions if decision.decision_id in own)
     plan_ids = {end.plan_id for decision in going for end in decision.planned_ends}
-    concerned = {fact.fact_id: fact for fact in plans.ended_by(gone_ids | plan_ids)}
+    concerned = by_fact_id(plans.ended_by(gone_ids | plan_ids))
     for fact_id in plan.revived_ids:
         concerned[fact_id] = replace(facts[fact_id], state=FactState.LIVE, valid_to=None)
     standing = {fact_id: plans.standing(fact, gone_ids) for fact_id, fact in concerned.items()}
@@ -476,7 +483,7 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
 
 def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
     """These facts and all that say the same, by restatement, by slot or by words."""
-    by_id = {fact.fact_id: fact for fact in known.facts}
+    by_id = by_fact_id(known.facts)
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
     same_ids = {fact.fact_id for fact in named}
     while True:
@@ -554,7 +561,7 @@ def _without(left: str, row: Judged) -> str:
 
 def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
     """The facts that an erased restatement ended, and that say the same."""
-    by_id = {fact.fact_id: fact for fact in known.facts}
+    by_id = by_fact_id(known.facts)
     gone = {fact.fact_id for fact in facts}
     beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
     revived = set()

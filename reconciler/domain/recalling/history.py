@@ -22,7 +22,14 @@ from reconciler.domain.reconciling.reverting import (
 )
 from reconciler.domain.records.candidates import EvidenceTurn, FactEvidence, TakenBy
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Conflict, Fact, FactEvent, FactHistory, Supersession
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    FactEvent,
+    FactHistory,
+    Supersession,
+    by_fact_id,
+)
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
@@ -39,7 +46,7 @@ def chains(
     A fact is superseded by at most one other, and may supersede several: a history is a tree. A
     link to a fact that is not given is left out: that fact cannot be read.
     """
-    by_id = {fact.fact_id: fact for fact in facts}
+    by_id = by_fact_id(facts)
     beneath: dict[str, list[Supersession]] = {}
     for supersession in supersessions:
         if by_id.keys() >= {supersession.new_id, supersession.old_id}:
@@ -178,8 +185,8 @@ def _was_true(fact: Fact, at: datetime) -> bool:
 
 def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
     """Facts before a decision; all later decisions must be undone already."""
-    written_id, facts = fact_written_by(decision), {fact.fact_id: fact for fact in known.facts}
-    facts |= {fact.fact_id: fact for fact in facts_before(decision, facts)}
+    written_id, facts = fact_written_by(decision), by_fact_id(known.facts)
+    facts |= by_fact_id(facts_before(decision, facts))
     facts.pop(written_id or "", None)
     links = (e for e in links_before(decision, known.links) if written_id != e.new_id)
     pairs = {e.pair: e for e in (*known.conflicts, *decision.changes.conflicts)}

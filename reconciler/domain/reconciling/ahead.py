@@ -21,7 +21,7 @@ from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -336,7 +336,7 @@ def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
     ends: dict[str, list[PlannedEnd]] = {}
     for end in planned:
         ends.setdefault(end.fact_id, []).append(end)
-    stand = {fact.fact_id: fact for fact in (*freed, *(fact for fact, _ in until_then))}
+    stand = by_fact_id((*freed, *(fact for fact, _ in until_then)))
     if heir is not None and (heir.fact_id in stand or heir.fact_id in ends):
         stand.pop(heir.fact_id, None)
         heir = plans.standing(heir, gone_ids, ends.get(heir.fact_id, ()))

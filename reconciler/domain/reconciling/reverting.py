@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision, Resting, Undo
-from reconciler.domain.records.facts import Conflict, Fact, Supersession
+from reconciler.domain.records.facts import Conflict, Fact, Supersession, by_fact_id
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
@@ -104,7 +104,7 @@ def reversal(
     rested: dict[Resting, int] = {}
     for decision in undone:
         _check_can_be_undone(decision)
-        after |= {fact.fact_id: fact for fact in facts_before(decision, after)}
+        after |= by_fact_id(facts_before(decision, after))
         after_links = links_before(decision, after_links)
         for tie, step in _rests_before(decision):
             rested[tie] = rested.get(tie, 0) + step

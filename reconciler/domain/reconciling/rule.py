@@ -44,7 +44,7 @@ from reconciler.domain.reconciling.verdicts import (
     without_loss,
 )
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement, Verdict
-from reconciler.domain.records.facts import Neighbour, Relations
+from reconciler.domain.records.facts import Neighbour, Relations, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -70,7 +70,7 @@ def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
     relations, related_by, policy = seen.relations, seen.related_by, seen.policy
     if relations is None:
         return None
-    known = {fact.fact_id: fact for fact in seen.known or ()}
+    known = by_fact_id(seen.known or ())
     if relations.repeats is not None:
         return _told_again(note, known[relations.repeats], related_by, policy)
     targets = tuple(known[fact_id] for fact_id in relations.ended_ids)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from reconciler.domain.records.kinds import (
     LASTING,
@@ -326,6 +326,14 @@ class Neighbour:
     def word(self) -> SourceKind:
         """Return the kind of source, as ``Fact.word``."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
+
+
+_FactT = TypeVar("_FactT", bound="Fact | Neighbour")
+
+
+def by_fact_id(facts: Iterable[_FactT]) -> dict[str, _FactT]:
+    """Return facts by their ids."""
+    return {fact.fact_id: fact for fact in facts}
 
 
 @frozen

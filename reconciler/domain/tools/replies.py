@@ -19,7 +19,7 @@ from reconciler.domain.reconciling.disputes import is_suspended
 from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
-from reconciler.domain.records.facts import HANDLE_SIGN, Fact, handles_of
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, by_fact_id, handles_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError, RelationError
@@ -134,7 +134,7 @@ def reply_about(
     related = decision.proposal.relations
     if related and related.repeats and decision.action is Action.ADD:
         told.append("It does not repeat that fact: each says something that the other does not.")
-    seen = {fact.fact_id: fact for fact in decision.compared_with}
+    seen = by_fact_id(decision.compared_with)
     name, known = partial(_name, told, show), partial(_those_of, seen)
     verb = "It took back" if decision.action is Action.REVOKE else "It replaced"
     superseded = known(decision.superseded_ids)

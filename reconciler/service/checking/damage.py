@@ -176,12 +176,9 @@ class Damage:
 
     def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
         """Remove from these records all words and all unreadable parts."""
-        by_label: dict[str, dict[str, Row]] = {}
         for node in damaged:
             left = self.remains(node, scope, at)
-            by_label.setdefault(node.label, {})[node.node_id] = left
-        for label, nodes in by_label.items():
-            self.archive_store.put_remains(label, nodes)
+            self.archive_store.put_remains(node.label, {node.node_id: left})
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
         """Return the readable rest of a damaged record, without any words.

@@ -289,8 +289,6 @@ def load_export_schema() -> Json:
     return dict(json.loads(text))
 
 
-_WRITING = (Action.ADD, Action.UPDATE)
-
 HOME_BY: Mapping[str, Strings] = {
     "Session": ("WITH", "PART_OF"),
     "Episode": ("IN",),
@@ -336,7 +334,7 @@ class Coherence:
         if node.label == "Decision":
             if not node.properties.keys() >= {"action", "record"}:
                 return f"decision {node.node_id} has no record"
-            if node.properties["action"] in _WRITING:
+            if node.properties["action"] in (Action.ADD, Action.UPDATE):
                 self._to_write.add(node.node_id)
         return self._wrong_with_fact(node) if node.label == "Fact" else None
 

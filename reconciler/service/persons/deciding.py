@@ -24,7 +24,7 @@ from reconciler.domain.reconciling.reverting import resting_on, reversal, undone
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Archived, Decision
 from reconciler.domain.records.erasures import check_person, is_agent, plain_name
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, by_fact_id
 from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
@@ -192,7 +192,7 @@ class PersonsDecisions:
                 raise RevertRefusedError(
                     _refusal(later), tuple(other.decision_id for other in later)
                 )
-            facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+            facts = by_fact_id(self.fact_store.list_facts(scope))
             links = self.fact_store.list_supersessions(scope)
             conflicts = self.fact_store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
@@ -200,7 +200,7 @@ class PersonsDecisions:
             # A fact that was to end with a plan goes on if that plan was forgotten meanwhile.
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
-            plans = Plans(left, facts | {fact.fact_id: fact for fact in reverted.facts})
+            plans = Plans(left, facts | by_fact_id(reverted.facts))
             commit = self.reconciler.as_disposed(submission, Action.REVERT, seen)
             return replace(
                 commit,

@@ -19,6 +19,7 @@ from reconciler.domain.records.facts import (
     Predecessor,
     SaidFact,
     Supersession,
+    by_fact_id,
 )
 from reconciler.domain.records.kinds import FAR_AHEAD
 from reconciler.domain.records.notes import Scope, check_identifier
@@ -158,7 +159,7 @@ class FactStore(Store):
         """
         rows = self.rows_of(scope, "find_facts", fact_ids=list(fact_ids)) if fact_ids else []
         version = max((row["version"] for row in rows), default=None)
-        facts = {fact.fact_id: fact for fact in FACTS.all(rows)}
+        facts = by_fact_id(FACTS.all(rows))
         return self.contact_version(scope) if version is None else int(version), facts
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
@@ -229,7 +230,7 @@ class FactStore(Store):
             if fact_ids
             else []
         )
-        return {fact.fact_id: fact for fact in FACTS.all(rows)}
+        return by_fact_id(FACTS.all(rows))
 
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int

@@ -58,6 +58,7 @@ from reconciler.domain.records.facts import (
     JudgedNeighbour,
     Neighbour,
     Relations,
+    by_fact_id,
     check_not_ended,
     handle_of,
 )
@@ -697,7 +698,7 @@ class MemoryReconciler:
 
     def plans(self, scope: Scope) -> Plans:
         """Return the plans for a contact."""
-        facts = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+        facts = by_fact_id(self.fact_store.list_facts(scope))
         return Plans(self.decision_store.list_made(scope), facts)
 
     def _settled(

@@ -16,7 +16,7 @@ from typing import TypeVar
 from reconciler.domain.reconciling.reverting import order_of, touched_by
 from reconciler.domain.reconciling.verdicts import is_rival
 from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
+from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.floats import Embed, Floats
@@ -77,7 +77,7 @@ class _Story:
                 state, is_void = FactState(change["state"]), bool(change["is_void"])
                 ended = replace(fact, state=state, valid_to=change["valid_to"], is_void=is_void)
                 self.facts[fact.fact_id] = ended
-        self.facts |= {fact.fact_id: fact for fact in (commit.kept, commit.fact) if fact}
+        self.facts |= by_fact_id(filter(None, (commit.kept, commit.fact)))
         self.links |= supersessions_of(commit)
         self.conflicts.apply(commit)
         self.made[commit.decision.decision_id] = commit
@@ -136,7 +136,7 @@ class Retelling:
         """
         scope, said_at, vector = submission.scope, submission.note.said_at, submission.vector
         assert vector is not None, "it was compared"  # noqa: S101
-        known = {fact.fact_id: fact for fact in self.fact_store.list_facts(scope)}
+        known = by_fact_id(self.fact_store.list_facts(scope))
         vectors = self.fact_store.load_vectors([scope], self.embedding_model)
         near = {
             fact.fact_id
