@@ -55,6 +55,7 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownDecisionError,
 )
+from reconciler.tracing import about, span
 
 if TYPE_CHECKING:
     from reconciler.bootstrap.services import Services
@@ -590,6 +591,7 @@ class ContactMemory(BoundMemory):
         """
         return self._services.live_door.add(self._scope, text, **fields)
 
+    @span("search_memory")
     def recall(
         self,
         query: str = "",
@@ -649,16 +651,17 @@ class ContactMemory(BoundMemory):
         count = usual if limit is None else positive("limit", limit)
         knew_at = self._instant("as_of", as_of)
         true_at = None if valid_at is None else utc("valid_at", valid_at)
+        asked = self._scope, query.strip(), count, wanted, budget
         if knew_at or true_at:
-            return self._services.recall.recall_past(
-                self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
-            )
-        recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
-        if wanted.attribute is not None:
-            recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
-            if budget and recalled.waiting:  # the line about them takes room
-                recalled = within_budget(recalled, budget)
-        self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+            recalled = self._services.recall.recall_past(*asked, as_of=knew_at, valid_at=true_at)
+        else:
+            recalled = self._services.recall.recall(*asked)
+            if wanted.attribute is not None:
+                recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
+                if budget and recalled.waiting:  # the line about them takes room
+                    recalled = within_budget(recalled, budget)
+            self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+        about("record.count", len(recalled))
         return recalled
 
     def briefing(
@@ -1220,6 +1223,7 @@ class ContactMemory(BoundMemory):
             self._scope, _ids("keep", keep), _ids("neither", neither), by=by, reason=reason
         )
 
+    @span("update_memory")
     def amend(
         self,
         text: str,
@@ -1269,7 +1273,7 @@ class ContactMemory(BoundMemory):
             "value": value,
             "single_valued": single_valued,
         }
-        return self._services.persons.amend(
+        decision = self._services.persons.amend(
             self._scope,
             text,
             slot,
@@ -1280,6 +1284,8 @@ class ContactMemory(BoundMemory):
             valid_to=valid_to,
             lifetime_days=lifetime_days,
         )
+        about("record.id", fact_id)
+        return decision
 
     def revoke(
         self,
@@ -1366,6 +1372,7 @@ class ContactMemory(BoundMemory):
         """
         return self._services.persons.unarchive(self._scope, fact_id, by=by, reason=reason)
 
+    @span("delete_memory")
     def forget(
         self,
         *,
@@ -1415,7 +1422,7 @@ class ContactMemory(BoundMemory):
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
-        return self._services.erasures.forget(
+        erasure = self._services.erasures.forget(
             self._scope,
             target,
             by=by,
@@ -1423,6 +1430,8 @@ class ContactMemory(BoundMemory):
             dry_run=dry_run,
             on_progress=on_progress,
         )
+        about("record.id", fact_id)
+        return erasure
 
     def propose(self, candidate: Candidate) -> Decision:
         """Let the gate judge a candidate, and record the judgement.

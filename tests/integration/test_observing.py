@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 import threading
 import time
@@ -19,12 +20,13 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory, Turn
 from reconciler.domain.records.sessions import QueueReport
 from reconciler.entrypoints.serving import logging_to_stderr
-from reconciler.errors import GraphUnavailableError
+from reconciler.errors import GraphUnavailableError, InvalidNoteError, UnknownFactError
 from reconciler.ops.metrics import serve_metrics
 from reconciler.settings import LogSettings
 from reconciler.testing import HashingEmbedder
@@ -206,10 +208,45 @@ def test_a_program_that_traces_sees_the_stages_of_a_write(
     by_id = {each.context.span_id: each.name for each in spans if each.context}
     beneath = {each.name: by_id[each.parent.span_id] if each.parent else None for each in spans}
     assert beneath == {
-        "reconciler.door": None,
-        "reconciler.gate": "reconciler.door",
-        "reconciler.embed": "reconciler.door",
-        "reconciler.look": "reconciler.door",
-        "reconciler.commit": "reconciler.door",
+        "upsert_memory": None,
+        "reconciler.gate": "upsert_memory",
+        "reconciler.embed": "upsert_memory",
+        "reconciler.look": "upsert_memory",
+        "reconciler.commit": "upsert_memory",
     }
     assert "Zanzibar" not in repr([dict(each.attributes or {}) for each in spans])
+
+
+def test_calls_are_told_of_as_opentelemetrys_conventions_say(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    priya = memory.contact("crm", "priya")
+    fact_id = str(priya.note(SAID).fact_id)
+    with exported(monkeypatch) as exporter:
+        assert len(priya.recall("Which pet does she keep?")) == 1
+        with pytest.raises(InvalidNoteError):
+            priya.note("")
+        with pytest.raises(UnknownFactError):
+            priya.amend("Keeps two.", fact_id="Zanzibar", by="anna", reason="Zanzibar died.")
+        amended = priya.amend("Keeps two parrots.", fact_id=fact_id, by="anna", reason="She said.")
+        priya.forget(fact_id=amended.fact_id, by="contact", reason="Zanzibar is private.")
+        priya.recall()
+    made = exporter.get_finished_spans()
+    told = [each for each in made if not each.name.startswith("reconciler.")]
+    operation, count, record = (
+        f"gen_ai.{each}" for each in ("operation.name", "memory.record.count", "memory.record.id")
+    )
+    assert [each.attributes for each in told] == [
+        {operation: "search_memory", count: 1},
+        {operation: "upsert_memory", "error.type": "InvalidNoteError"},
+        {operation: "update_memory", "error.type": "UnknownFactError"},
+        {operation: "update_memory", record: fact_id},
+        {operation: "delete_memory", record: amended.fact_id},
+        {operation: "search_memory", count: 0},
+    ]
+    assert [(each.name, each.kind) for each in told] == [
+        (each.attributes[operation], SpanKind.INTERNAL) for each in told if each.attributes
+    ]
+    failed = [each.status.status_code for each in told]
+    assert failed == [StatusCode.UNSET, *[StatusCode.ERROR] * 2, *[StatusCode.UNSET] * 3]
+    assert not re.search("Zanzibar|priya|crm", "".join(each.to_json() for each in made))

@@ -46,7 +46,7 @@ MAY_IMPORT = {
         *{"bootstrap", "adapters", "service", "ports", "domain", "settings", "config_files"},
         *{"forks", *BELOW},
     },
-    "bound_memory": CORE - {"memory"},
+    "bound_memory": {"tracing", *CORE} - {"memory"},
     "memory": CORE,
     "async_memory": {"forks", "async_parts", *CORE},
     "ops": {"ops", "adapters", "config_files", "queries", "resources", *CORE},

@@ -476,9 +476,9 @@ class _Closeness:
         joined = reciprocal_ranks(self.words.scores[rows], how.ranking)
         if self.cosines is not None:
             ranks = reciprocal_ranks(self.cosines[rows], how.ranking)
-            joined = joined + (1 - self.unread) * ranks
+            joined += (1 - self.unread) * ranks
         if self.asked is not None:  # what is clearly asked for comes before what is near
-            joined = joined + _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
+            joined += _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
         # Among equals the one said last comes first.
         order = np.lexsort((-numbers["last_confirmed_at"][rows], -joined))
         count = how.ranking.chosen_at_once

@@ -34,7 +34,7 @@ from reconciler.errors import (
 )
 from reconciler.frozen import frozen
 from reconciler.ports.arbiter import Arbiter
-from reconciler.tracing import traced
+from reconciler.tracing import span
 
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
@@ -133,7 +133,7 @@ class Arbitration:
         with self._lock:
             self._answers.clear()
 
-    @traced("arbiter")
+    @span("reconciler.arbiter")
     def ask(
         self, note: Note, neighbours: Sequence[Neighbour], *, is_patient: bool = False
     ) -> Opinion:

@@ -27,7 +27,7 @@ from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import Strings, frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
-from reconciler.tracing import traced
+from reconciler.tracing import span
 
 if TYPE_CHECKING:
     from reconciler.service.writing.write_gate import WriteGate
@@ -158,7 +158,7 @@ class LiveDoor:
         """Return the time now, the date of every undated note (UTC)."""
         return self.clock()
 
-    @traced("door")
+    @span("upsert_memory")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
         """Add a note and return the decision; see ``Memory.add_contact_note``.
 

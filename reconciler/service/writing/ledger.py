@@ -45,7 +45,7 @@ from reconciler.service.stores.patient_graph import call_with_retries
 from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
-from reconciler.tracing import span, traced
+from reconciler.tracing import span
 from reconciler.turns import Turns
 
 _log = logging.getLogger(__name__)
@@ -358,7 +358,7 @@ class Ledger:
         """Write a batch, and return its written decisions by id."""
         started = time.perf_counter()
         try:
-            with span("commit"):
+            with span("reconciler.commit"):
                 ids = self.decision_store.commit_decisions(commits) if commits else set()
         except GraphUnavailableError:  # it was waited for already
             for commit in commits:
@@ -380,7 +380,7 @@ class Ledger:
     def _find(self, submission: Submission) -> Decision | None:
         return self.decision_store.find_decision(submission.scope, submission.decision_id)
 
-    @traced("look")
+    @span("reconciler.look")
     def _look(self, submission: Submission, number: int) -> Seen:
         scope, started = submission.scope, time.perf_counter()
         if submission.vector is None or not submission.vector.size:
@@ -423,7 +423,7 @@ class Ledger:
     def _commit(self, commit: Commit) -> None:
         scope, started = commit.decision.scope, time.perf_counter()
         try:
-            with span("commit"):
+            with span("reconciler.commit"):
                 is_written = self._commits.write(commit)
         except BaseException:  # it is unknown whether it was written
             self.neighbourhoods.drop(scope)

@@ -90,7 +90,7 @@ from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.retelling import Retelling
 from reconciler.service.writing.submissions import Submission, recorded, recorded_policy
-from reconciler.tracing import traced
+from reconciler.tracing import span
 
 _TAKEN_BACK_COSINE_MIN = 0.4
 """The cosine below which a withdrawal is of another permission. In 18 pairs by a blind writer,
@@ -163,7 +163,7 @@ class MemoryReconciler:
         if self.arbitration is not None:
             self.arbitration.forget()
 
-    @traced("embed")
+    @span("reconciler.embed")
     def embed(self, texts: Sequence[str]) -> Floats:
         """Make vectors that can be compared: float32, (n, dimension), unit length.
 

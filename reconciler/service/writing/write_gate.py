@@ -66,7 +66,7 @@ from reconciler.service.writing.submissions import (
     settlement_id_of,
     withheld,
 )
-from reconciler.tracing import traced
+from reconciler.tracing import span
 
 if TYPE_CHECKING:
     from reconciler.reading.cues.leanings import Leanings
@@ -150,7 +150,7 @@ class Judging:
     decision_ids: DecisionIds
     clock: Clock
 
-    @traced("gate")
+    @span("reconciler.gate")
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
         """Return the gate's assessment of a candidate by its words, without precedents.
 
