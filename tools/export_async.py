@@ -96,6 +96,7 @@ def _calls(kind: type, homes: dict[str, str]) -> Iterator[str]:
 
 def _signature(call: ast.FunctionDef) -> str:
     call.body = [ast.Expr(ast.Constant(...))]
+    call.decorator_list = [each for each in call.decorator_list if not isinstance(each, ast.Call)]
     call.args.defaults = [ast.Constant(...) for _ in call.args.defaults]
     call.args.kw_defaults = [each and ast.Constant(...) for each in call.args.kw_defaults]
     assert call.returns is not None

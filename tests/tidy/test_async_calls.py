@@ -47,7 +47,7 @@ def test_a_call_is_that_of_the_same_name_and_is_awaited(kind: type) -> None:
         if name.startswith("_") or name in ("close", "open"):
             continue
         call = getattr(MADE[kind], name)
-        assert inspect.unwrap(call) is function, name
+        assert inspect.unwrap(call) is inspect.unwrap(function), name
         assert (inspect.signature(call), call.__doc__) == (
             inspect.signature(function),
             function.__doc__,
