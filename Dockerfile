@@ -3,6 +3,10 @@
 # Half a gigabyte beside Python, the MCP SDK and the model's weights included. For another model than
 # the default one, add the extra sentence-transformers, which makes 7 GB.
 FROM python:3.11-slim
+LABEL org.opencontainers.image.title="graph-memory-reconciler" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://graph-memory-reconciler.example"
 ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     RECONCILER_LOG__FORMAT=json \

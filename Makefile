@@ -11,19 +11,22 @@ PORT   ?= 7687
 HTTP_PORT ?= 7474
 WORKERS ?= 3
 FAULTS ?= 20
+NAME    := graph-memory-reconciler
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIGHT := $(VENV)/.installed-light
 TESTS := $(VENV)/.installed-tests
 DOCS  := $(VENV)/.installed-docs
+DIST  := $(VENV)/.installed-dist
 SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
 # What `make test` leaves to `make test-all`.
 REST  := torch or bundled or kills or fuzz
 
-.PHONY: help install light demo test test-all faults check judge fmt neo4j bench bench-smoke typescript docs dist clean
+.PHONY: help install light demo test test-all faults check judge fmt neo4j bench bench-smoke typescript docs dist version clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
@@ -71,10 +74,20 @@ docs:    $(if $(wildcard $(STAMP)),$(STAMP),$(DOCS)) ## build the documentation 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "open site/index.html"
 
-dist:    $(STAMP) ## build sdist and wheel into dist/, and check what a package index would show
-	rm -rf dist
+dist:    $(if $(wildcard $(STAMP)),$(STAMP),$(DIST)) ## build sdist, wheel, npm package and SBOM; needs Node 20 and npm; TRY=pip or uv tries them
+	rm -rf dist $(VENV)/listed
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m venv --without-pip $(VENV)/listed
+	$(BIN)/python -m pip --python $(VENV)/listed install --quiet -c constraints.txt dist/*.whl
+	rm $(VENV)/listed/lib/python*/site-packages/*/direct_url.json  # this machine's path
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/$(NAME)-$(VERSION).cdx.json $(VENV)/listed/bin/python
+	cd clients/typescript && npm install && npm pack --pack-destination $(CURDIR)/dist
+	$(if $(TRY),$(BIN)/python -m tools.try_artefacts --by $(TRY))
+
+version: ## print the version that all of them have
+	@echo $(VERSION)
 
 install: $(STAMP) ## only make the virtual environment, with everything in it
 
@@ -101,6 +114,10 @@ $(LIGHT): pyproject.toml constraints.txt | $(BIN)/pip
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/pip
 	$(BIN)/python -m pip install -c constraints.txt mkdocs mkdocs-material
+	@touch $@
+
+$(DIST): pyproject.toml constraints.txt | $(BIN)/pip
+	$(BIN)/python -m pip install -c constraints.txt build cyclonedx-bom twine
 	@touch $@
 
 $(SERVER): $(LIGHT)

@@ -34,6 +34,7 @@ DOCUMENTS = [
 MARKDOWN = [
     *DOCUMENTS,
     ROOT / "CHANGELOG.md",
+    ROOT / "clients" / "typescript" / "README.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
     ROOT / "findings" / "README.md",

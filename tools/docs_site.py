@@ -26,6 +26,7 @@ PAGES = {
     "benchmarks/FIGURES.md": "figures.md",
     "benchmarks/README.md": "benchmarks.md",
     "benchmarks/RESULTS.md": "results.md",
+    "clients/typescript/README.md": "typescript_package.md",
     "cypher/README.md": "queries.md",
     "examples/README.md": "examples.md",
     "findings/README.md": "findings.md",

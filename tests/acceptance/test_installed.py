@@ -96,7 +96,15 @@ def test_the_sdist_holds_the_whole_project_and_nothing_that_was_made_of_it(built
     with tarfile.open(sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
     assert {name.partition("/")[0] for name in names} == {
-        *(".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile"),
+        *(
+            ".github",
+            ".gitignore",
+            "ARCHITECTURE.md",
+            "CHANGELOG.md",
+            "Dockerfile",
+            "LICENSE",
+            "Makefile",
+        ),
         *("PKG-INFO", "README.md", "constraints.txt", "docker-compose.yml", "mkdocs.yml"),
         "pyproject.toml",
         *("benchmarks", "browser", "clients", "config", "cypher", "docs", "examples"),
