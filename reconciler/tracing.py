@@ -14,14 +14,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
     """A span around the block, or, as a decorator, around each call."""
     # Another thread may be in the middle of the import: then the module has no such function yet.
-    trace: Any = sys.modules.get("opentelemetry.trace")
+    trace = sys.modules.get("opentelemetry.trace", sys)
     if not hasattr(trace, "get_tracer"):
         yield
         return
@@ -41,6 +40,6 @@ def span(name: str) -> Iterator[None]:
 
 def about(name: str, value: object) -> None:
     """Give the span of this call an attribute of a memory operation."""
-    trace: Any = sys.modules.get("opentelemetry.trace")
+    trace = sys.modules.get("opentelemetry.trace", sys)
     if value is not None and hasattr(trace, "get_current_span"):
         trace.get_current_span().set_attribute(f"gen_ai.memory.{name}", value)

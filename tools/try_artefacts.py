@@ -1,6 +1,6 @@
 """Does what a first user does, with the files of ``dist/`` alone.
 
-``make dist`` builds them; then run ``python -m tools.try_artefacts``. The wheel is installed into an
+``make dist`` builds them; then run ``python -m tools.try_artefacts``. It installs the wheel into an
 empty environment outside the checkout, by pip or by uv (``--by uv``), for this interpreter or
 another one (``--python``). The commands of the first pages are run there, and the npm package calls
 a server from Node. Only the version is read from the checkout, and only a temporary folder is
@@ -35,6 +35,7 @@ ADAPTERS = {
     "pydantic-ai": "pydantic_ai",
 }
 """An extra, and its module of ``reconciler.integrations``; CrewAI's needs older versions."""
+NOT_PASSED_ON = ("PYTHON", "VIRTUAL_ENV", "XDG_", "RECONCILER", "NEO4J", "ANTHROPIC", "OPENAI")
 EXTRAS = ("claude", "openai", "mcp", "serve", *ADAPTERS)
 
 FIRST_PROGRAM = """
@@ -61,7 +62,7 @@ const { RECONCILER_URL, RECONCILER_TOKEN } = process.env;
 const memory = createMemoryClient({ baseUrl: RECONCILER_URL, token: RECONCILER_TOKEN });
 const omar = memory.contact("crm", "omar");
 console.log((await omar.note("Lives in Goa.")).answer);
-console.log((await omar.recall("Where does he live?")).facts.map((fact) => fact.text));
+console.log((await omar.recall("Where does he live?")).prompt);
 """
 
 
@@ -110,14 +111,12 @@ class Place(NamedTuple):
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a command finds in its environment: nothing of ours but the path."""
-        kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
-        index = {
-            name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))
+        """What a command finds in its environment: an empty home, and nothing about a memory."""
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(NOT_PASSED_ON)
         }
-        homes = {"HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder / "data")}
         path = f"{self.scripts}{os.pathsep}{os.environ['PATH']}"
-        return kept | index | homes | {"PATH": path, "COLUMNS": "120"}
+        return kept | {"HOME": str(self.folder), "PATH": path, "COLUMNS": "120"}
 
     def run(self, *command: object, expect: str = "", **more: str) -> str:
         """Run a command here and return what it printed; it must end well, and print ``expect``."""

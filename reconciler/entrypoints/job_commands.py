@@ -385,9 +385,8 @@ def jobs_view(jobs: Sequence[Job], nothing: str = "There is no job.") -> Text:
     """Show each job with its session, its last error, and how to start a dead job again."""
     told: list[str] = []
     for job in jobs:
-        whose = f"{job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}"
-        handed_over = f"  {whose}, handed over {job.submitted_at:%Y-%m-%d %H:%M} UTC"
-        told += [capital(job_words(job)), handed_over]
+        whose = f"  {job.scope.agent_id} · {job.scope.contact_id} · {job.session_id}, handed over"
+        told += [capital(job_words(job)), f"{whose} {job.submitted_at:%Y-%m-%d %H:%M} UTC"]
         told += [f"  {job.last_error}"] if job.last_error and job.attempts else []
         told += ["Once the cause is mended:", job.advice] if job.advice else []
     return lines(*told or [nothing])
