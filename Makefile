@@ -74,13 +74,12 @@ docs:    $(if $(wildcard $(STAMP)),$(STAMP),$(DOCS)) ## build the documentation 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "open site/index.html"
 
-dist:    $(if $(wildcard $(STAMP)),$(STAMP),$(DIST)) ## build sdist, wheel, npm package and SBOM; needs Node 20 and npm; TRY=pip or uv tries them
+dist:    $(if $(wildcard $(STAMP)),$(STAMP),$(DIST)) ## build sdist, wheel, npm package and SBOM into dist/, with Node 20; TRY=uv tries them
 	rm -rf dist $(VENV)/listed
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python -m venv --without-pip $(VENV)/listed
 	$(BIN)/python -m pip --python $(VENV)/listed install --quiet -c constraints.txt dist/*.whl
-	rm $(VENV)/listed/lib/python*/site-packages/*/direct_url.json  # this machine's path
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file dist/$(NAME)-$(VERSION).cdx.json $(VENV)/listed/bin/python
 	cd clients/typescript && npm install && npm pack --pack-destination $(CURDIR)/dist
