@@ -119,7 +119,7 @@ def is_streamed(returned: str) -> bool:
 
 
 if TYPE_CHECKING:  # what a type checker sees, written by tools/export_async.py
-    from reconciler.async_memory import (
+    from reconciler.async_parts import (
         AsyncAgentMemory as AsyncAgentMemory,
         AsyncAgentTools as AsyncAgentTools,
         AsyncContactMemory as AsyncContactMemory,
