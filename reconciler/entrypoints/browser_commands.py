@@ -27,7 +27,10 @@ from reconciler.resources import resource_path
 _BROWSER_PORT = 7474
 _POLL_SECONDS = 0.2
 PACK_HOST = "127.0.0.1"
-_TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
+_TRUSTED_ORIGINS = re.compile(
+    r"https?://(127\.0\.0\.1|localhost|\[::1\]|([a-z0-9-]+\.)*neo4j\.(io|com))(:\d+)?",
+    re.IGNORECASE,
+)
 """Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
 
 
@@ -213,7 +216,7 @@ def _answer(
 
 def _permissions(origin: str) -> dict[str, str]:
     """Return the headers that let a Browser's page read the answer, and no other page."""
-    if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
+    if not _TRUSTED_ORIGINS.fullmatch(origin):
         return {}
     return {
         "Access-Control-Allow-Origin": origin,
@@ -222,14 +225,6 @@ def _permissions(origin: str) -> dict[str, str]:
         "Access-Control-Allow-Private-Network": "true",
         "Access-Control-Max-Age": "600",
     }
-
-
-def _host_of(origin: str) -> str:
-    try:
-        split = urlsplit(origin)
-    except ValueError:  # a bracket that is never closed
-        return ""
-    return (split.hostname or "").lower() if split.scheme in {"http", "https"} else ""
 
 
 def _read_query(path: Path) -> SavedQuery:
