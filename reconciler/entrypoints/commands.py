@@ -155,10 +155,6 @@ def _rejudge(
     return answers
 
 
-def _rejudged_line(each: Rejudged) -> Text:
-    return lines(f"{each.became:9} {each.decision.text}  ({each.why})")
-
-
 _Decides = partial(CommandRow, view=decision_made, writes=True)
 """A command that makes one decision about a contact."""
 
@@ -353,7 +349,7 @@ ROWS = (
     CommandRow(
         "rejudge",
         _rejudge,
-        _rejudged_line,
+        lambda each: lines(f"{each.became:9} {each.decision.text}  ({each.why})"),
         "No decision waits for a judge.",
         writes=True,
         counts="decisions",

@@ -102,12 +102,13 @@ def mcp(
     from reconciler.settings import load_settings
 
     with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
+        check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
+        from reconciler.serve.mcp_server.desk import Desk
+
         if transport == "stdio":
-            grant = _grant(AccessProfile.AGENT, tenant, agents or [], contact, "agent", session)
-            check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
-            from reconciler.serve.mcp_server.desk import Desk
             from reconciler.serve.mcp_server.protocol import serve_stdio
 
+            grant = _grant(AccessProfile.AGENT, tenant, agents or [], contact, "agent", session)
             with open_memory(worker) as memory:
                 serve_stdio(Desk(memory), grant, memory.close)
             return
@@ -116,8 +117,6 @@ def mcp(
                 "over HTTP the token decides who may access what: leave out --agent, --contact "
                 "and --session here, and give them to `reconciler token create`"
             )
-        check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
-        from reconciler.serve.mcp_server.desk import Desk
         from reconciler.serve.mcp_server.streamable_http import PATH, http_app
 
         address, known = address_of(host, port, name, tls_certificate, tls_key), tokens_of(tokens)
