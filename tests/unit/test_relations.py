@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records import handles
+from reconciler.domain.records import facts
 from reconciler.domain.records.facts import Relations, handle_of, handles_of
 from reconciler.errors import InvalidRequestError
 from tests.tables import every
@@ -20,7 +20,7 @@ def test_a_handle_is_short_and_follows_from_the_id() -> None:
 
 def test_no_handle_holds_a_letter_that_is_read_for_another() -> None:
     written = {letter for number in range(500) for letter in handle_of(str(number))[1:]}
-    assert written == set(handles._LETTERS)
+    assert written == set(facts._LETTERS)
     assert written.isdisjoint("ilou")
 
 
