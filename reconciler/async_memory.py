@@ -52,7 +52,7 @@ R = TypeVar("R")
 P = ParamSpec("P")
 S = TypeVar("S")
 
-AT_ONCE = {"contact", "agent", "tools", "agent_tools", "definitions"}
+AT_ONCE = {"account", "contact", "agent", "tools", "agent_tools", "definitions"}
 """Calls that never block, because they only bind, or make something up: they are not awaited."""
 
 

@@ -1350,6 +1350,70 @@ class ContactMemory(BoundMemory):
             self._scope, decision_id, by=by, reason=reason, and_later=and_later
         )
 
+    def join_account(
+        self,
+        account: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        by: str,
+    ) -> Decision:
+        """Make the contact belong to an account, so that recall also tells the account's facts.
+
+        Only this call makes a membership: no note, import or session does, whatever it says. The
+        membership is a fact of the contact, which ``revert`` undoes. The same call again returns
+        the first decision, marked ``replayed``.
+
+        Args:
+            account: the account, as in ``Memory.account``; a fact about it must be known.
+            since: the time since which the contact belongs to it, time-zone aware; None for now.
+            until: the first instant at which it no longer does, time-zone aware; None for no end.
+            by: the operator's name.
+
+        Raises:
+            UnknownContactError: nothing is known about the account.
+            InvalidAnswerError: ``by`` names the contact or an agent.
+            InvalidRequestError: the contact is an account, belongs to it already, or ``until`` does
+                not come after ``since``.
+        """
+        begins = None if since is None else utc("since", since)
+        ends = None if until is None else utc("until", until)
+        return self._services.persons.join(self._scope, account, begins, ends, by)
+
+    def leave_account(self, account: str, *, by: str) -> Decision:
+        """End the contact's membership in an account now; its history is kept.
+
+        The same call again returns the first decision, marked ``replayed``.
+
+        Args:
+            account: the account.
+            by: the operator's name.
+
+        Raises:
+            InvalidAnswerError: ``by`` names the contact or an agent.
+            InvalidRequestError: the contact does not belong to the account.
+        """
+        known = self._services.persons.memberships(self._scope, account)
+        if not known:
+            raise InvalidRequestError(
+                f"contact {self._scope.contact_id} does not belong to account {account}; "
+                "`accounts` lists the accounts"
+            )
+        return self.revoke(known[0].fact_id, by=by, reason=f"Left account {account}.")
+
+    def accounts(self, *, at: datetime | None = None) -> list[Fact]:
+        """The accounts that the contact belongs to, as facts: ``account`` of each names it.
+
+        Args:
+            at: the accounts at that instant, past or future, as far as known, time-zone aware; None
+                for now.
+        """
+        from reconciler.domain.recalling.history import true_at
+
+        then = self._services.clock() if at is None else utc("at", at)
+        held = true_at(then, self._services.fact_store.list_facts(self._scope))
+        return [fact for fact in held if fact.account]
+
     def unarchive(
         self,
         fact_id: str,

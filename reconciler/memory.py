@@ -182,6 +182,23 @@ class Memory:
         """
         return ContactMemory(self._parts, self._parts.scope(tenant, agent_id, contact_id))
 
+    def account(self, agent_id: str, account: str, *, tenant: str | None = None) -> ContactMemory:
+        """The memory of an account, such as a company: what is known to all contacts in it.
+
+        It is the contact ``account:NAME``, with all calls of a contact. A contact belongs to it by
+        ``ContactMemory.join_account``.
+
+        Args:
+            agent_id: the agent.
+            account: the account's name; a new account has an empty memory.
+            tenant: the tenant; None for the configured one.
+
+        Raises:
+            InvalidScopeError: tenant, agent or account cannot be used.
+        """
+        named = self._parts.scope(tenant, agent_id, "any").account(account).contact_id
+        return self.contact(agent_id, named, tenant=tenant)
+
     def agent(self, agent_id: str, *, tenant: str | None = None) -> AgentMemory:
         """The memory of an agent, with the calls across its contacts.
 

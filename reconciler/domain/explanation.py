@@ -49,6 +49,7 @@ _RULE = {DecidedBy(row.decided_by): row.why for row in (*RULES, *LIMITS) if row.
     DecidedBy.AMENDMENT: "An operator corrected it, which ends the known fact.",
     DecidedBy.AGENT: "The agent's model read note and facts, and said how they relate.",
     DecidedBy.EXTRACTOR: "The extractor read note and facts, and said how they relate.",
+    DecidedBy.ANSWER: "An operator decided it; no fact was compared.",
     DecidedBy.GATE: "A note that repeats a known fact is counted; no question is asked.",
 }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
-from reconciler.domain.recalling.history import HeldFacts, true_at
+from reconciler.domain.recalling.history import true_at
 from reconciler.domain.recalling.procedures import (
     found_in,
     longest_word,
@@ -34,7 +34,7 @@ from reconciler.domain.recalling.ranking import (
     telling,
 )
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
-from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.recalled import Recalled, with_accounts
 from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
 from reconciler.domain.records.kinds import LASTING, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
@@ -83,6 +83,11 @@ class Known:
     conflicts: Sequence[Conflict]
     uses: Sequence[Fact | FactUse]
     lasting: Callable[[object, datetime, Callable[[Sequence[Fact]], Any]], Any]
+
+    @property
+    def recallable(self) -> Recallable:
+        """Return the facts as a recall chooses from them."""
+        return Recallable(self.facts, disputes=open_disputes(self.conflicts), numbers=self.numbers)
 
     def lapsed(self, now: datetime) -> list[Fact]:
         """Return the facts that are still recalled although their lifetime has ended."""
@@ -163,17 +168,38 @@ class Recall:
     ) -> Recalled:
         has_vector = bool(query and self.embedder.dimension)
         held = self.neighbourhoods.used(scope) if has_vector else None
-        seen = held.recallable().own_names if held else ()
+        seen = held.recallable() if held else None
+        names, accounts = (seen.own_names, seen.accounts(self.clock())) if seen else ((), [])
         # The store answers while the question is embedded.
-        begun = self._begin(scope, has_vector=has_vector)
+        begun = self._begin(scope, *map(scope.account, accounts), has_vector=has_vector)
         question = self.own_questions.get(query) or question_of(
-            self.embedder, without_names(query, seen)
+            self.embedder, without_names(query, names)
         )
-        known = begun()
+        known, *others = begun()
         if (told := without_names(query, known.own_names)) != question.text:  # by another process
             question = question_of(self.embedder, told)
-        question = with_asked(question, known.attributes, self.asked_attributes)
-        return known.answer(question, wanted, self.how, self.clock(), limit)
+        now = self.clock()
+        if (current := known.accounts(now)) != accounts:
+            accounts = current
+            others = self._begin(*map(scope.account, accounts), has_vector=has_vector)()
+        return self._joined(accounts, [known, *others], question, wanted, now, limit)
+
+    def _joined(
+        self,
+        accounts: Iterable[str],
+        known: Iterable[Recallable],
+        question: RecallQuery,
+        wanted: RecallFilter,
+        now: datetime,
+        limit: int,
+    ) -> Recalled:
+        """Answer a question from the facts of the contact, and then of each account."""
+        asked, how = self.asked_attributes, self.how
+        own, *told = (
+            of.answer(with_asked(question, of.attributes, asked), wanted, how, now, limit)
+            for of in known
+        )
+        return with_accounts(own, accounts, told)
 
     def recall_past(
         self,
@@ -201,6 +227,18 @@ class Recall:
                 knows; None for the facts believed at ``as_of``.
         """
         knew_at = as_of or self.clock()
+        then, at = partial(self._then, knew_at, valid_at, bool(query)), valid_at or knew_at
+        own = then(scope)
+        question = question_of(self.embedder, without_names(query, own.own_names))
+        accounts = own.accounts(at)
+        known = [own, *map(then, map(scope.account, accounts))]
+        recalled = self._joined(accounts, known, question, wanted, at, limit)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
+
+    def _then(
+        self, knew_at: datetime, valid_at: datetime | None, has_vector: bool, scope: Scope
+    ) -> Recallable:
+        """Return the facts to choose from then; if vectors are compared, those with one."""
         known, _ = self.records.held_at(scope, knew_at)
         if valid_at:  # also those that were archived since
             facts = [
@@ -209,11 +247,13 @@ class Recall:
             ]
         else:
             facts = _held(known.facts)
-        recallable = self._recallable_then(scope, facts, known, has_vector=bool(query))
-        question = question_of(self.embedder, without_names(query, recallable.own_names))
-        question = with_asked(question, recallable.attributes, self.asked_attributes)
-        recalled = recallable.answer(question, wanted, self.how, valid_at or knew_at, limit)
-        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
+        disputes = open_disputes(known.conflicts)
+        if not (has_vector and self.embedder.dimension):
+            return Recallable(facts, disputes=disputes)
+        vectors = self.fact_store.load_vectors([scope], self.embedder.model_id)
+        compared = [fact for fact in facts if fact.fact_id in vectors]
+        rows = [vectors[fact.fact_id] for fact in compared]
+        return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
 
     def known(self, scope: Scope) -> Known:
         """Read a contact's stored facts; only the store knows when others recalled them."""
@@ -242,11 +282,17 @@ class Recall:
         current: Collection[str],
         limit: int | None,
     ) -> Recalled:
-        """Return all known facts; see ``Recallable.everything``."""
-        recallable = Recallable(
-            known.facts, disputes=open_disputes(known.conflicts), numbers=known.numbers
+        """Return all known facts, and those of the accounts; see ``Recallable.everything``."""
+        own, now = known.recallable, self.clock()
+        accounts = own.accounts(now)
+        recalled = with_accounts(
+            own.everything(self.how, now, opens, current, limit),
+            accounts,
+            [
+                self.known(each).recallable.everything(self.how, now, (), (), limit)
+                for each in map(scope.account, accounts)
+            ],
         )
-        recalled = recallable.everything(self.how, self.clock(), opens, current, limit)
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled
 
@@ -257,7 +303,9 @@ class Recall:
         """
         question = question_of(self.embedder, _ORDINARY)
         with_asked(
-            question, self._begin(_NOWHERE, has_vector=True)().attributes, self.asked_attributes
+            question,
+            self._begin(_NOWHERE, has_vector=True)()[0].attributes,
+            self.asked_attributes,
         )
         self.fact_store.list_conflicts(
             _NOWHERE, is_open=False
@@ -290,7 +338,7 @@ class Recall:
         if self.embedder.dimension:
             vectors = embed(self.embedder, texts)
             questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
-        known, now = begun(), self.clock()
+        [known], now = begun(), self.clock()
         how = replace(self.how, floor=None)
         near: list[tuple[int, tuple[float, str], Fact]] = []
         for question in questions:
@@ -303,27 +351,18 @@ class Recall:
         sharing = (hit.fact for hit in held if hit.fact not in nearest and shares(hit.fact))
         return [*nearest, *islice(sharing, limit)]
 
-    def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
-        """Return a contact's facts as they are now or soon; with vectors if a question has one."""
+    def _begin(self, *scopes: Scope, has_vector: bool) -> Callable[[], list[Recallable]]:
+        """Return contacts' facts as they are now or soon; with vectors if a question has one."""
         if has_vector and self.embedder.dimension:
-            current = self.neighbourhoods.begin(scope)
-            return lambda: current().recallable()
-        return lambda: Recallable(
-            _held(self.fact_store.list_facts(scope)),
-            disputes=open_disputes(self.fact_store.list_conflicts(scope)),
-        )
-
-    def _recallable_then(
-        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, *, has_vector: bool
-    ) -> Recallable:
-        """Return the facts to choose from; if vectors are compared, only facts with one."""
-        disputes = open_disputes(known.conflicts)
-        if not (has_vector and self.embedder.dimension):
-            return Recallable(facts, disputes=disputes)
-        vectors = self.fact_store.load_vectors([scope], self.embedder.model_id)
-        compared = [fact for fact in facts if fact.fact_id in vectors]
-        rows = [vectors[fact.fact_id] for fact in compared]
-        return Recallable(compared, np.array(rows, dtype=np.float32), disputes)
+            current = self.neighbourhoods.begin(*scopes)
+            return lambda: [held.recallable() for held in current()]
+        return lambda: [
+            Recallable(
+                _held(self.fact_store.list_facts(each)),
+                disputes=open_disputes(self.fact_store.list_conflicts(each)),
+            )
+            for each in scopes
+        ]
 
 
 def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]]:

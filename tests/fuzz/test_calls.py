@@ -43,6 +43,7 @@ USUAL: dict[str, st.SearchStrategy[Any]] = {
     "query": TEXTS,
     "name": TEXTS,
     "about": TEXTS,
+    "account": st.sampled_from(("acme", "globex", "a:b", "")),
     "by": st.sampled_from(("contact", "operator", "dana", "agent:crm")),
     "reason": TEXTS,
     "attribute": st.sampled_from(("city", "employer", "allergy", "mood", "Home City")),

@@ -73,7 +73,7 @@ BOTH = (
 CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
     Memory: {
         **dict.fromkeys(("add_contact_note", "agent_tools"), (OWN, "session_id")),
-        **dict.fromkeys(("contact", "import_notes"), (SCOPED,)),
+        **dict.fromkeys(("account", "contact", "import_notes"), (SCOPED,)),
         "agent": (OF_AGENT,),
         **dict.fromkeys(("erasures", "export", "jobs"), (OF_TENANT,)),
         **dict.fromkeys(
@@ -109,6 +109,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
             (SCOPED,),
         ),
         **dict.fromkeys(("check", "recall", "value", "version"), (SCOPED,)),
+        **dict.fromkeys(("accounts", "join_account", "leave_account"), (SCOPED,)),
     },
 }
 """Every public method of a memory and of its views, and every function of ``ops``: what comes of
@@ -136,6 +137,7 @@ SCOPE_PARTS = {"agent_id", "contact_id", "tenant"}
 
 GIVEN: Mapping[str, Any] = {
     "both_hold": ["10000000-0000-4000-8000-000000000000"],
+    "account": "acme",
     "by": "olga",
     "text": "Lives in Goa",
     "relation": "same",

@@ -110,7 +110,8 @@ def as_prompt(
     Each line has the fact's attribute and value, its beginning, its source if that is not the
     contact, how often it was said if more than once, and marks: disputed, a summary, yields to a
     live request. What only holds, or fits much less than the best, has no attribute, beginning and
-    count. A side of a dispute that was not recalled follows the recalled one. If nothing fits, the
+    count. A fact of the contact's account names the account. A side of a dispute that was not
+    recalled follows the recalled one. If nothing fits, the
     known attributes follow; if more facts fit, their number; if notes about the attribute that was
     asked for wait for a yes, how many. The same facts make the same prompt.
 
@@ -288,6 +289,7 @@ def _lines(
         hit = by_id.get(fact.fact_id) or lines[-1][1]
         handle = f"{handles[fact.fact_id]} " if fact.fact_id in handles else ""
         new = "[new] " if fact.fact_id in new_ids else ""
+        new += f"[account {_escaped(hit.account)}] " if hit.account else ""
         is_upcoming = hit.is_upcoming and hit.fact.fact_id == fact.fact_id
         is_answer = bool(others) or (hit.fits and (hit.similarity or 0.0) >= least)
         line = _line(fact, others, handles, is_upcoming=is_upcoming, is_answer=is_answer)

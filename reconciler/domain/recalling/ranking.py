@@ -25,7 +25,7 @@ from reconciler.domain.recalling.recalled import (
 )
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.records.notes import CLOCK_SKEW_MAX
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.domain.values.attributes import MATTERS_MOST
 from reconciler.floats import Floats
@@ -52,6 +52,7 @@ _ROW = np.dtype(
         ("is_never_cut", np.bool_),
         ("is_passing", np.bool_),
         ("is_outcome", np.bool_),
+        ("is_membership", np.bool_),
         ("fact_id", np.object_),
         ("attribute", np.object_),
         ("subject", np.object_),
@@ -127,6 +128,7 @@ def numbers_in(columns: Mapping[str, Sequence[Any]], fact_at: Callable[[int], Fa
     numbers["begins_at"] = np.where(is_ahead, begins_at, _LONG_AGO)
     numbers["is_standing"] = ~_are(columns["recall_semantics"], RecallSemantics.DEFAULT)
     numbers["is_outcome"] = _are(columns["category"], Category.OUTCOME)
+    numbers["is_membership"] = numbers["attribute"] == MEMBERSHIP
     is_volatile = _are(columns["category"], Category.VOLATILE)
     numbers["is_passing"] = is_volatile | ~_are(columns["valid_to"], None)
     may_matter = numbers["is_standing"] | (numbers["importance"] >= MATTERS_MOST)
@@ -257,9 +259,10 @@ def _microseconds(at: datetime | None) -> int:
 
 
 def is_protected(fact: Fact) -> bool:
-    """True if a fact is never archived: standing, confirmed, a decision or a procedure."""
+    """True if a fact is never archived: standing, confirmed, a decision, procedure, membership."""
     return (
         fact.is_confirmed_by_user
+        or fact.account is not None
         or fact.category in (Category.DECISION, Category.PROCEDURE)
         or fact.is_standing
     )

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.recalling.filtering import RecallFilter
+from reconciler.domain.recalling.history import true_at
 from reconciler.domain.recalling.ranking import (
     Numbers,
     Rows,
@@ -36,7 +37,7 @@ from reconciler.domain.recalling.ranking import (
 )
 from reconciler.domain.recalling.recalled import Recalled, ends_own_value, suspended_ids
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.domain.records.notes import CONTACT_SUBJECT, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
 from reconciler.floats import Floats
@@ -211,6 +212,12 @@ class Recallable:
         told = self._with_disputes(hits, held, now)
         return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
 
+    def accounts(self, at: datetime) -> list[str]:
+        """The accounts that the contact belongs to at a time (UTC), by name."""
+        rows = np.flatnonzero(self._numbers["is_membership"]).tolist()
+        held = true_at(at, (self._facts[row] for row in rows))
+        return sorted({fact.account for fact in held if fact.account})
+
     def _ids(self, rows: Rows) -> set[str]:
         return set(self._numbers["fact_id"][rows].tolist())
 
@@ -222,8 +229,12 @@ class Recallable:
         return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
-        """The rows of the facts that may be returned, and that are sure enough."""
+        """The rows of the facts that may be returned, and that are sure enough.
+
+        A membership is not among them: it brings the account's facts.
+        """
         is_sure = self._numbers["confidence"] >= how.confidence_min
+        is_sure &= ~self._numbers["is_membership"]
         is_told = holding if how.hides_expired else telling
         rows = np.flatnonzero(is_told(self._numbers, now) & is_sure)
         return rows[~np.isin(rows, self._suspended(rows, now))]
@@ -273,10 +284,10 @@ class Recallable:
 
     @cached_property
     def _filed(self) -> dict[str, list[int]]:
-        """Rows of the facts of each attribute."""
+        """Rows of the facts of each attribute, without memberships."""
         rows_of: dict[str, list[int]] = {}
         for row, attribute in enumerate(self._numbers["attribute"].tolist()):
-            if attribute:
+            if attribute not in (None, MEMBERSHIP):
                 rows_of.setdefault(attribute, []).append(row)
         return rows_of
 

@@ -239,6 +239,30 @@ class Recalled(list[RankedFact]):
         return sum(hit.is_standing for hit in self)
 
 
+def with_accounts(own: Recalled, accounts: Iterable[str], told: Sequence[Recalled]) -> Recalled:
+    """One answer: the contact's own facts first, then those of each account, which names it.
+
+    Args:
+        own: the answer of the contact's own facts.
+        accounts: the names of the contact's accounts.
+        told: the answer of the facts of each account.
+    """
+    if not told:
+        return own
+    whole = (own, *told)
+    counts = {
+        name: sum(getattr(each, name) for each in whole)
+        for name in ("fitting", "standing", "held", "passing")
+    }
+    known = [] if counts["fitting"] else chain(*(each.known for each in whole))
+    hits = (
+        replace(hit, account=name)
+        for name, each in zip(accounts, told, strict=True)
+        for hit in each
+    )
+    return Recalled((*own, *hits), known=dict.fromkeys(known), **counts)
+
+
 def suspended_ids(
     facts: Iterable[Fact], now: datetime, disputes: Mapping[str, Collection[str]]
 ) -> set[str]:

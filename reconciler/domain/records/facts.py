@@ -216,6 +216,11 @@ class Fact(Remembered):
         return self.artefact if is_named else None
 
     @property
+    def account(self) -> str | None:
+        """Return the account that the contact belongs to by this fact; None for any other fact."""
+        return self.slot.account if self.slot else None
+
+    @property
     def standing(self) -> Standing:
         """Return its state."""
         return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
@@ -399,6 +404,7 @@ class RankedFact:
         fits: whether it fits the question; a standing constraint need not.
         is_upcoming: whether it holds from a later day on.
         disputed_with: the other sides of its open dispute.
+        account: the account of the contact that it is a fact of; None for the contact's own fact.
     """
 
     fact: Fact
@@ -412,6 +418,7 @@ class RankedFact:
     fits: bool = True
     is_upcoming: bool = False
     disputed_with: tuple[Fact, ...] = ()
+    account: str | None = None
 
 
 class FoundIn(StrEnum):
@@ -711,11 +718,11 @@ class Relations:
 
 
 def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
-    """Refuse facts that have ended or that the contact does not have.
+    """Refuse facts that have ended or that the contact does not have, and memberships.
 
     Raises:
         UnknownFactError: the contact has no such fact.
-        RelationError: a fact has ended.
+        RelationError: a fact has ended, or says to which account the contact belongs.
     """
     for fact_id in fact_ids:
         if fact_id not in known:
@@ -724,6 +731,8 @@ def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, F
             raise RelationError(
                 f"fact {handle_of(fact_id)} has already ended; recall shows what holds now"
             )
+        if known[fact_id].account:
+            raise RelationError(f"fact {handle_of(fact_id)} is a membership; leave it out")
 
 
 @frozen

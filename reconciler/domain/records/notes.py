@@ -255,6 +255,14 @@ def keyed(said: str) -> KeyedValue | None:
 CONTACT_SUBJECT = "contact"
 """The subject of a slot that is about the contact itself."""
 
+ACCOUNT = "account:"
+"""How the contact id of an account begins: the facts of account acme are those of contact
+``account:acme``."""
+
+MEMBERSHIP = "belongs to"
+"""The attribute of a fact that the contact belongs to an account. No name that a caller gives is
+stored with a space, so only the call of an operator writes such a fact."""
+
 
 @frozen
 class Slot:
@@ -287,6 +295,11 @@ class Slot:
     is_personal: bool = False
     said_subject: str | None = field(default=None, compare=False, repr=False)
     said_attribute: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def account(self) -> str | None:
+        """Return the account that the contact belongs to by this slot; None for any other slot."""
+        return (self.value or "").removeprefix(ACCOUNT) if self.attribute == MEMBERSHIP else None
 
     @property
     def shown_value(self) -> str | None:
@@ -452,6 +465,15 @@ class Scope:
     def contact_key(self) -> str:
         """Contact's unique key in the graph; two scopes share it only when they are equal."""
         return _join(self.tenant, self.agent_id, self.contact_id)
+
+    def account(self, name: str) -> Scope:
+        """The scope of an account of the same agent, in which its facts are kept.
+
+        Raises:
+            InvalidScopeError: the name cannot be used.
+        """
+        check_identifier("account", name, InvalidScopeError)
+        return replace(self, contact_id=ACCOUNT + name)
 
     @property
     def columns(self) -> dict[str, str]:

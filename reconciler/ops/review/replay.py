@@ -62,7 +62,10 @@ def is_replayable(decision: Decision) -> bool:
     none about a note that had already ended. How often a fact was said then, and whether it was
     standing, is not on record.
     """
-    others = (DecidedBy.GATE, DecidedBy.AMENDMENT, DecidedBy.HEDGE, DecidedBy.STANDING)
+    others = (
+        *(DecidedBy.GATE, DecidedBy.AMENDMENT, DecidedBy.ANSWER),
+        *(DecidedBy.HEDGE, DecidedBy.STANDING),
+    )
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in others
     texts = (decision.text, *(fact.text for fact in decision.compared_with))
     is_told = decision.proposal.relations is not None

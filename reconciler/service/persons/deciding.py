@@ -19,7 +19,7 @@ from reconciler.domain.recalling.history import head_of
 from reconciler.domain.recalling.ranking import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
-from reconciler.domain.reconciling.restating import confirmed
+from reconciler.domain.reconciling.restating import confirmed, written_fact
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Archived, Decision
@@ -38,9 +38,13 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import (
+    ACCOUNT,
+    CONTACT_SUBJECT,
+    MEMBERSHIP,
     TEXT_LENGTH_MAX,
     Note,
     Scope,
+    Slot,
     check_identifier,
     check_text,
 )
@@ -51,9 +55,11 @@ from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
     RevertRefusedError,
+    UnknownContactError,
     UnknownFactError,
 )
 from reconciler.frozen import frozen
+from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
@@ -151,6 +157,7 @@ class PersonsDecisions:
                 if earlier := self._made_before(scope, is_same):
                     return earlier
                 raise unknown_fact(scope, fact_id + _OR_ENDED)
+            _check_operator(by, [ended.slot])
             return self._revoked(submission, [ended], seen, voided=[ended] if never else ())
 
         return self.ledger.write(submission, plan)
@@ -167,6 +174,73 @@ class PersonsDecisions:
         about = submission.about(submission.note.no_earlier_than(begun))
         effects = Effects(ended=ended, voided=voided)
         return self.reconciler.as_disposed(about, Action.REVOKE, seen, effects)
+
+    def join(
+        self, scope: Scope, account: str, since: datetime | None, until: datetime | None, by: str
+    ) -> Decision:
+        """Make the contact belong to an account; the same call again returns the first decision.
+
+        Raises:
+            InvalidScopeError: the account's name cannot be used.
+            InvalidAnswerError: this person may not say it.
+            InvalidRequestError: the contact is an account, belongs to it already, or the end does
+                not come after the beginning.
+            UnknownContactError: nothing is known about the account.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        whole = scope.account(account)
+        if scope.contact_id.startswith(ACCOUNT):
+            raise InvalidRequestError("an account cannot belong to an account; name a contact")
+        if not self.fact_store.contact_version(whole):
+            raise UnknownContactError(
+                f"nothing is known about account {account}; check its name, or first add a fact "
+                f"about it: reconciler add {whole.as_options()}"
+            )
+        named = whole.contact_id
+        slot = Slot(
+            subject=CONTACT_SUBJECT,
+            attribute=MEMBERSHIP,
+            value=named,
+            value_key=named,
+            is_single_valued=False,
+        )
+        _check_operator(by, [slot])
+        word = self._decided("joined", scope, by, f"Belongs to account {account}.")
+        word = word.about(replace(word.note, slot=slot, valid_from=since))
+        word, begins = word.embedded(self.reconciler.embed), word.note.holds_from
+        if until is not None and until <= begins:
+            raise InvalidRequestError(
+                f"until {until.isoformat()} is not after {begins.isoformat()}; correct one of them"
+            )
+
+        def plan(seen: Seen) -> Commit | Decision:
+            own = self.memberships(scope, account)
+            if own and not (own[0].has_ended or own[0].is_expired(begins)):
+                earlier = self._made_before(scope, lambda made: made.fact_id == own[0].fact_id)
+                if earlier and since in (None, own[0].valid_from) and until == own[0].valid_to:
+                    return earlier
+                raise InvalidRequestError(
+                    f"contact {scope.contact_id} belongs to account {account} already, since "
+                    f"{own[0].valid_from:%Y-%m-%d}; to change that, first call leave_account"
+                )
+            commit = self.reconciler.as_disposed(word, Action.ADD, seen)
+            decision = replace(commit.decision, fact_id=word.fact_id)
+            fact = replace(
+                written_fact(decision),
+                category=Category.FACT,
+                recall_semantics=RecallSemantics.DEFAULT,
+                valid_to=until,
+                expires_at=until,
+            )
+            return replace(commit, decision=decision, fact=fact)
+
+        return self.ledger.write(word, plan)
+
+    def memberships(self, scope: Scope, account: str) -> list[Fact]:
+        """List the contact's memberships in an account, those that have not ended first."""
+        facts = self.fact_store.list_facts(scope)
+        own = (fact for fact in facts if fact.account == account)
+        return sorted(own, key=lambda fact: fact.has_ended)
 
     def revert(
         self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
@@ -197,6 +271,7 @@ class PersonsDecisions:
             conflicts = self.fact_store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
             reverted = reversal(undone, facts, links, conflicts, self.clock())
+            _check_operator(by, [fact.slot for fact in reverted.facts])
             # A fact that was to end with a plan goes on if that plan was forgotten meanwhile.
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
@@ -244,6 +319,8 @@ class PersonsDecisions:
         if (fact_id is None) is (slot.get("attribute") is None):
             raise InvalidRequestError("name what to amend: give either fact_id or attribute")
         known = None if fact_id is None else self.fact_store.get_fact(scope, fact_id, _OR_ENDED)
+        if known is not None and known.account:
+            raise InvalidRequestError("a membership is not amended; use leave_account")
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
         candidate = as_said_to_end(as_candidate(note, by), self.clock(), said_at)
@@ -830,6 +907,15 @@ class PersonsDecisions:
         )
         # The end belongs to the words that were asked about.
         return confirmed if text is None else as_said_to_end(confirmed, now)
+
+
+def _check_operator(by: str, slots: Iterable[Slot | None]) -> None:
+    """Raise ``InvalidAnswerError`` if the contact would change a membership."""
+    if by == CONTACT and any(slot and slot.account for slot in slots):
+        raise InvalidAnswerError(
+            "only an operator may say to which account a contact belongs; give the operator's name "
+            "with by="
+        )
 
 
 def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision) -> bool:

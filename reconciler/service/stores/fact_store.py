@@ -379,10 +379,16 @@ class FactStore(Store):
         """Return a number that grows with each decision and erasure; 0 if nothing is known."""
         return _version(self.rows_of(scope, "find_contact_version"))
 
-    def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
-        """Ask for the contact's version; the returned call waits for the answer."""
-        answer = self.graph.begin("find_contact_version", {"contact_key": scope.contact_key})
-        return lambda: _version(answer())
+    def begin_versions(self, scopes: Sequence[Scope]) -> Callable[[], dict[str, int]]:
+        """Ask for the versions of contacts, by key; the returned call waits for the answer."""
+        keys = [scope.contact_key for scope in scopes]
+        if not keys:
+            return dict
+        if len(keys) > 1:
+            found = self.graph.begin("list_versions", {"contact_keys": keys})
+            return lambda: {row["contact_key"]: int(row["version"]) for row in found()}
+        answer = self.graph.begin("find_contact_version", {"contact_key": keys[0]})
+        return lambda: {keys[0]: _version(answer())}
 
     def _compared(self, query: str, asked: Row) -> list[Row]:
         """Return the rows of a query that compares vectors.

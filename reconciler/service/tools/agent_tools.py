@@ -395,7 +395,8 @@ class AgentTools:
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """Return the found facts with handles, within the budget."""
-        handles = self._shown.show(shown_ids(recalled))
+        own = [hit for hit in recalled if not hit.account]  # no note changes a fact of an account
+        handles = self._shown.show(shown_ids(own))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 

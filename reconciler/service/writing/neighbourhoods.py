@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -265,7 +264,8 @@ class Neighbourhood:
         with self._lock:
             rows = self._looked_at(note, vector, now)
             alike = self._alike(note, now) if is_wide else set()
-            named = {self._places[fact_id] for fact_id in named_ids if fact_id in self._places}
+            places = (self._places[fact_id] for fact_id in named_ids if fact_id in self._places)
+            named = {row for row in places if not self._numbers["is_membership"][row]}
             rows += sorted((alike | named) - {*rows})
             looked_at = [self._kept_fact(self._rows[row]) for row in rows]
             neighbours = [
@@ -426,18 +426,23 @@ class Neighbourhood:
         If any facts expired, ten of those as well.
         """
         closeness = self._compared(vector)
-        is_outcome = self._numbers["is_outcome"][: len(self._rows)]
-        is_of_one_kind = is_outcome == (note.category is Category.OUTCOME)
+        is_of_one_kind = self._of_one_kind(note)
         expired = self._expired(now)
         rows = self._first_of(note, closeness, self._holding(now) & is_of_one_kind)
         if expired.any():
             rows += self._first_of(note, closeness, expired & is_of_one_kind)
         return rows
 
+    def _of_one_kind(self, note: Note) -> NDArray[np.bool_]:
+        """Return the rows of facts that a note may be compared with: never a membership."""
+        numbers = self._numbers[: len(self._rows)]
+        is_other = numbers["is_outcome"] != (note.category is Category.OUTCOME)
+        is_fit: NDArray[np.bool_] = ~(is_other | numbers["is_membership"])
+        return is_fit
+
     def _alike(self, note: Note, now: datetime) -> set[int]:
         """Return the rows of live facts that share most words, or answer the note's question."""
-        is_outcome = self._numbers["is_outcome"][: len(self._rows)]
-        wanted = self._holding(now) & (is_outcome == (note.category is Category.OUTCOME))
+        wanted = self._holding(now) & self._of_one_kind(note)
         rows = np.flatnonzero(wanted)
         if not len(rows):
             return set()
@@ -565,21 +570,26 @@ class Neighbourhoods:
         the version, it applies its commit in a moment; so the cached one is kept until the next
         look.
         """
-        return self.begin(scope)()
+        return self.begin(scope)()[0]
 
-    def begin(self, scope: Scope) -> Callable[[], Neighbourhood]:
-        """Ask for the version that ``current`` compares with; the returned call does the rest."""
-        if self.used(scope) is None:
-            return partial(self._loaded, scope)
-        return partial(self._current, scope, self._store.begin_contact_version(scope))
+    def begin(self, *scopes: Scope) -> Callable[[], list[Neighbourhood]]:
+        """Ask for the versions that ``current`` compares with; the returned call does the rest."""
+        versions = self._store.begin_versions([each for each in scopes if self.used(each)])
 
-    def _current(self, scope: Scope, first_look: Callable[[], int]) -> Neighbourhood:
+        def current() -> list[Neighbourhood]:
+            found = versions()
+            return [self._current(each, found.get(each.contact_key, 0)) for each in scopes]
+
+        return current
+
+    def _current(self, scope: Scope, version: int) -> Neighbourhood:
         for look in range(_LOOKS_MAX):
             held = self.used(scope)
             if held is None:
                 break
             known = held.version
-            version = self._store.contact_version(scope) if look else first_look()
+            if look:
+                version = self._store.contact_version(scope)
             if known == version:
                 return held
             if look:

@@ -136,7 +136,8 @@ class Retelling:
         """
         scope, said_at, vector = submission.scope, submission.note.said_at, submission.vector
         assert vector is not None, "it was compared"  # noqa: S101
-        known = by_fact_id(self.fact_store.list_facts(scope))
+        facts = self.fact_store.list_facts(scope)
+        known = by_fact_id(fact for fact in facts if not fact.account)
         vectors = self.fact_store.load_vectors([scope], self.embedding_model)
         near = {
             fact.fact_id

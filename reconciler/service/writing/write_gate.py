@@ -40,7 +40,7 @@ from reconciler.domain.records.kinds import (
     GateReason,
     SourceKind,
 )
-from reconciler.domain.records.notes import Note, Scope
+from reconciler.domain.records.notes import MEMBERSHIP, Note, Scope
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -161,7 +161,10 @@ class Judging:
         Raises:
             InvalidRequestError: an id or a name holds a secret; ids and names are stored as they
                 are given.
+            InvalidNoteError: the note would make the contact belong to an account.
         """
+        if (slot := candidate.note.slot) and slot.attribute == MEMBERSHIP:
+            raise InvalidNoteError("only join_account makes a membership; leave its slot out")
         self.cleaner.check_ids(candidate)
         policy = self.cleaner.policy_of(candidate.note.scope)
         cleaned = self.cleaner.clean(with_effective_source(candidate))

@@ -1,0 +1,6 @@
+// The versions of some contacts in one read: a recall about a contact that belongs to accounts asks for theirs
+// with its own. No row for an unknown contact.
+// mode: read
+// script for each: contact_key of contact_keys
+MATCH (contact:Contact {contact_key: $contact_key})
+RETURN contact.contact_key AS contact_key, contact.version AS version
