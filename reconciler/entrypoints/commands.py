@@ -30,6 +30,7 @@ from reconciler.entrypoints.rendering import (
     evidence_panel,
     expiring_panel,
     explanation_panel,
+    fact_panel,
     found_panel,
     health_view,
     history_tree,
@@ -233,6 +234,14 @@ ROWS = (
         help="Show an attribute's current value or values, since when, and its source.",
     ),
     CommandRow("check", ContactMemory.check, check_view),
+    CommandRow(
+        "accounts",
+        ContactMemory.accounts,
+        lambda fact: fact_panel(fact, subtitle=f"account {fact.account}"),
+        "The contact belongs to no account.",
+    ),
+    _Decides("join-account", ContactMemory.join_account),
+    _Decides("leave-account", ContactMemory.leave_account),
     CommandRow(
         "history",
         ContactMemory.history,

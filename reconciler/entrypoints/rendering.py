@@ -220,6 +220,8 @@ def _marks(hit: RankedFact) -> Iterator[str]:
     from reconciler.domain.recalling.recalled import holds_until_settled
 
     fact = hit.fact
+    if hit.account:
+        yield f"of account {hit.account}"
     if hit.is_standing:
         yield "standing, whatever is asked"
     if holds_until_settled(fact, hit.disputed_with):

@@ -190,6 +190,26 @@ def test_the_location_of_a_job_leads_to_it(agent: httpx2.Client, contact: str) -
     assert done(agent.get(answer.headers["location"]))["job_id"] == job_id
 
 
+def test_an_operator_says_who_belongs_to_an_account(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    acme, where = PRIYA.replace("priya", "account:acme"), f"{PRIYA}/accounts"
+    limit = {"text": "Never call in August.", "source_kind": "operator"}
+    assert anna.post(where, json={"account": "acme"}).status_code == 404
+    done(anna.post(f"{acme}/notes", json=limit))
+    assert agent.post(where, json={"account": "acme"}).status_code == 403
+    joined = done(anna.post(where, json={"account": "acme"}))
+    assert joined["proposal"]["answered_by"] == "anna"
+    assert done(anna.post(where, json={"account": "acme"}))["replayed"]
+    [member] = done(anna.get(where))
+    assert member["slot"]["value"] == "account:acme"
+    told = done(agent.get(f"{PRIYA}/recall"))
+    assert [hit["account"] for hit in told["facts"]] == ["acme"]
+    assert "[account acme]" in told["prompt"]
+    done(anna.post(f"{PRIYA}/facts/{member['fact_id']}/revoke", json={"reason": "She left."}))
+    assert done(anna.get(where)) == done(agent.get(f"{PRIYA}/recall"))["facts"] == []
+
+
 @pytest.mark.usefixtures("memory")  # metrics are of a store that has one tenant
 def test_contacts_find_health_and_metrics_are_told(
     agent: httpx2.Client, anna: httpx2.Client

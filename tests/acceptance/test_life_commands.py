@@ -85,3 +85,17 @@ def test_tasks_are_listed_by_state(run: Run) -> None:
     assert "There is no task." in run("tasks", *AGENT)[1]
     code, _, err = run("tasks", *AGENT, "--state", "sleeping")
     assert (code, "is not one of open" in err) == (2, True)
+
+
+def test_a_contact_joins_and_leaves_an_account(run: Run) -> None:
+    by = ("acme", *SCOPE, "--by", "anna")
+    assert "first add a fact" in " ".join(run("join-account", *by)[2].split())
+    json_of(run, "add", *AGENT, "--contact", "account:acme", "Never call in August.")
+    json_of(run, "add", *SCOPE, "Lives in Pune.")
+    assert "belongs to no account" in run("accounts", *SCOPE)[1]
+    assert json_of(run, "join-account", *by, "--until", "2099-12-31")["fact_id"]
+    assert "account acme" in run("accounts", *SCOPE)[1]
+    assert "of account acme" in run("recall", *SCOPE)[1]
+    assert json_of(run, "accounts", *SCOPE, "--at", "2100-01-01") == []
+    assert json_of(run, "leave-account", *by)["verdict"]["action"] == "REVOKE"
+    assert json_of(run, "accounts", *SCOPE) == []

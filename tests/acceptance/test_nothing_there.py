@@ -27,6 +27,7 @@ READING = {
     "disputes": AGENT,
     "erasures": (),
     "about": ("Acme", *WHO),
+    "accounts": WHO,
     "check": ("city", *WHO),
     "briefing": WHO,
     "evidence": ("--fact", str(uuid4()), *WHO),
@@ -43,7 +44,7 @@ READING = {
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry", "mcp"),
-    "serve",
+    *("serve", "join-account", "leave-account"),
     *("confirm", "reject", "withdraw", "revoke", "correct", "rejudge"),
     *(
         "revert",

@@ -203,6 +203,19 @@ def test_an_operators_morning(anna: Browser, memory: Tenant) -> None:
     assert {*left} == {"[erased]"}
 
 
+def test_an_account_is_marked_and_shows_its_contacts(anna: Browser, memory: Tenant) -> None:
+    acme = memory.contact("crm", "account:acme")
+    acme.note("Never call in August.")
+    for name in ("bob", "priya"):
+        memory.contact("crm", name).join_account("acme", by="anna")
+    assert "account:acme account" in anna.get("/").text
+    page = anna.get("/contact", agent="crm", contact="account:acme")
+    assert "Contacts of this account 2 bob priya" in page.text
+    page = priya(anna)
+    assert "Belongs to account:acme show" in page.text
+    assert "Contacts of this account" not in page.text
+
+
 def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Tenant) -> None:
     anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes")
     [made] = memory.contact("crm", "priya").decisions(limit=1)

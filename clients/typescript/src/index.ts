@@ -141,6 +141,16 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
     return this.caller.get(`${CONTACT}/values/{attribute}`, { ...this.ids, attribute }, query);
   }
 
+  /** The accounts that the contact belongs to, as facts; to revoke one of them ends it. */
+  accounts(query: Query<"list_accounts"> = {}) {
+    return this.caller.get(`${CONTACT}/accounts`, this.ids, query);
+  }
+
+  /** Makes the contact belong to an account, whose facts its recalls then tell too. */
+  joinAccount(account: string, options: Omit<Body<"AccountBody">, "account"> = {}) {
+    return this.caller.post(`${CONTACT}/accounts`, this.ids, { ...options, account }, REPEATS);
+  }
+
   /** What superseded what, when and why; as of an instant, if it is given. */
   history(query: Query<"history"> = {}) {
     return this.list(`${CONTACT}/history`, query);

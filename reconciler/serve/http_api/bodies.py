@@ -137,6 +137,14 @@ class AnswerBody(Body):
     answered_by: AnsweredBy = "operator"
 
 
+class AccountBody(Body):
+    """The account that a contact belongs to, and since and until when."""
+
+    account: str
+    since: Instant | None = None
+    until: Instant | None = None
+
+
 class ConfirmationBody(AnswerBody):
     """A yes; ``text`` is the fact in the words of the answer, where they differ."""
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from reconciler import ops
 from reconciler.domain.explanation import Explanation
 from reconciler.domain.recalling.recalled import SlotValue
-from reconciler.domain.records.facts import Contact, FactHistory, FoundFact
+from reconciler.domain.records.facts import Contact, Fact, FactHistory, FoundFact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.domain.records.sessions import SessionRecord
 from reconciler.serve.access.grants import Grant
@@ -31,6 +31,7 @@ from reconciler.serve.http_api.answering import (
     read_waiting_place,
 )
 from reconciler.serve.http_api.bodies import (
+    AccountBody,
     AmendmentBody,
     AnswerBody,
     ConfirmationBody,
@@ -141,6 +142,20 @@ def value(
 ) -> Any:
     """An attribute's current value; several if it holds many, or is in dispute."""
     return about.value(attribute, subject=subject)
+
+
+@routes.answers(_CONTACT + "/accounts", list[Fact])
+def list_accounts(
+    about: ContactOf, at: Annotated[Instant | None, Query(description="At that time.")] = None
+) -> Any:
+    """The accounts that a contact belongs to, as facts; to revoke one of them ends it."""
+    return about.accounts(at=at)
+
+
+@routes.answers(_CONTACT + "/accounts", _DECIDED, "POST")
+def join_account(about: ContactOf, grant: GrantOf, body: AccountBody) -> Any:
+    """Make a contact belong to an account, whose facts its recalls then tell too."""
+    return about.join_account(by=grant.name, **given(body))
 
 
 @routes.answers(_CONTACT + "/history", shapes.FactHistoryPage)

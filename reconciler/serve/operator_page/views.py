@@ -15,6 +15,7 @@ from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory, FoundFact
 from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
+from reconciler.domain.records.notes import ACCOUNT
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
@@ -150,8 +151,18 @@ def contact(visit: Visit) -> Response:
         done=done,
         since={each.decision_id: since(about, each) for each in done},
         again=visit.given.getlist("again"),
+        members=_members(visit),
         **({"disputed": ()} if at else _now(about)),
     )
+
+
+def _members(visit: Visit) -> list[str]:
+    """Find the contacts of an account, by id; none of any other contact."""
+    named = visit.about.scope.contact_id
+    if visit.grant.contact_id or not named.startswith(ACCOUNT):
+        return []
+    found = visit.agent.recall_about(named, limit=_WAITING_MAX)
+    return sorted(hit.contact_id for hit in found if named == f"{ACCOUNT}{hit.fact.account}")
 
 
 def _instant(visit: Visit) -> datetime | None:
