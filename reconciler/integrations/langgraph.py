@@ -427,7 +427,9 @@ def _found(hit: RankedFact, namespace: Namespace) -> SearchItem:
     return SearchItem(
         namespace=namespace,
         key=fact.fact_id,
-        value=_value(fact) | ({"is_standing": True} if hit.is_standing else {}),
+        value=_value(fact)
+        | ({"is_standing": True} if hit.is_standing else {})
+        | ({"account": hit.account} if hit.account else {}),
         created_at=fact.recorded_at,
         updated_at=fact.last_confirmed_at,
         score=hit.score,

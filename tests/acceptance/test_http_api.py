@@ -191,13 +191,15 @@ def test_the_location_of_a_job_leads_to_it(agent: httpx2.Client, contact: str) -
 
 
 def test_an_operator_says_who_belongs_to_an_account(
-    agent: httpx2.Client, anna: httpx2.Client
+    api: Api, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
     acme, where = PRIYA.replace("priya", "account:acme"), f"{PRIYA}/accounts"
     limit = {"text": "Never call in August.", "source_kind": "operator"}
     assert anna.post(where, json={"account": "acme"}).status_code == 404
     done(anna.post(f"{acme}/notes", json=limit))
     assert agent.post(where, json={"account": "acme"}).status_code == 403
+    with api.client(granted("operator", contact_id="priya")) as bound:
+        assert bound.post(where, json={"account": "acme"}).status_code == 403
     joined = done(anna.post(where, json={"account": "acme"}))
     assert joined["proposal"]["answered_by"] == "anna"
     assert done(anna.post(where, json={"account": "acme"}))["replayed"]

@@ -335,11 +335,11 @@ def test_a_session_makes_no_membership(kept_engine: EngineUnderTest) -> None:
         category=Category.FACT,
         importance=0.9,
         confidence=0.99,
-        citations=(Citation(1, said),),
+        citations=(Citation(episode=1, span=said),),
         attribute=MEMBERSHIP,
         value="account:acme",
     )
-    reader = ScriptedExtractor([Extraction(facts=(claim,))] * 2)
+    reader = ScriptedExtractor([Extraction(summary="She asked.", candidates=(claim,))] * 2)
     with Memory.open(
         embedder=EMBEDDER, extractor=reader, **kept_engine.settings_arguments
     ) as memory:
@@ -377,6 +377,7 @@ KINDS = itertools.cycle(("user_explicit", "operator", "approved_doc", "tool_outp
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_800)
 def test_ten_thousand_tries_across_scopes_make_and_end_no_membership(memory: Memory) -> None:
     tenants, people = (None, str(uuid.uuid4())), [f"contact-{number}" for number in range(9)]
     where = list(itertools.product(tenants, ("crm", "desk")))

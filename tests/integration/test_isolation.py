@@ -73,8 +73,8 @@ BOTH = (
 CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
     Memory: {
         **dict.fromkeys(("add_contact_note", "agent_tools"), (OWN, "session_id")),
-        **dict.fromkeys(("account", "contact", "import_notes"), (SCOPED,)),
-        "agent": (OF_AGENT,),
+        **dict.fromkeys(("contact", "import_notes"), (SCOPED,)),
+        **dict.fromkeys(("account", "agent"), (OF_AGENT,)),
         **dict.fromkeys(("erasures", "export", "jobs"), (OF_TENANT,)),
         **dict.fromkeys(
             (

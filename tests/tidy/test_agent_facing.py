@@ -176,8 +176,8 @@ SERVICES = (
 SCOPED = {"scope", "scopes", "candidate", "submission", "note", "session", "lease_id"}
 """What names an id's owner, or says that a worker holds the job."""
 
-OF_AN_AGENT = {"agent", "contact"}
-"""They bind to an agent, or to a contact of the agent that is bound already."""
+OF_AN_AGENT = {"account", "agent", "contact"}
+"""They bind to an agent or its account, or to a contact of the agent that is bound already."""
 
 FOR_AN_OPERATOR = {"Memory.jobs"}
 """What is asked of all agents of a tenant, and only narrowed to a contact's id."""

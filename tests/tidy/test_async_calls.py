@@ -28,7 +28,7 @@ MADE = {
     TaskMemory: AsyncTaskMemory,
     AgentTools: AsyncAgentTools,
 }
-AT_ONCE = {"contact", "agent", "agent_tools", "tools", "definitions"}
+AT_ONCE = {"account", "contact", "agent", "agent_tools", "tools", "definitions"}
 """Calls that only bind, or make something up: they are not awaited."""
 
 

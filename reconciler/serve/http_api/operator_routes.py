@@ -153,9 +153,11 @@ def list_accounts(
 
 
 @routes.answers(_CONTACT + "/accounts", _DECIDED, "POST")
-def join_account(about: ContactOf, grant: GrantOf, body: AccountBody) -> Any:
+def join_account(agent: AgentOf, about: ContactOf, grant: GrantOf, body: AccountBody) -> Any:
     """Make a contact belong to an account, whose facts its recalls then tell too."""
-    return about.join_account(by=grant.name, **given(body))
+    # Of the agent, because a token for one contact must not open an account to itself.
+    contact = agent.contact(about.scope.contact_id)
+    return contact.join_account(by=grant.name, **given(body))
 
 
 @routes.answers(_CONTACT + "/history", shapes.FactHistoryPage)
