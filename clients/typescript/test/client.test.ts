@@ -122,6 +122,16 @@ test("an operator settles, corrects, undoes and ends", async () => {
   assert.deepEqual(await priya.profile(), []);
 });
 
+test("an operator says who belongs to an account", async () => {
+  const acme = stranger();
+  const limit = { source_kind: "operator" } as const;
+  await operator.contact("crm", `account:${acme}`).note("Never call in August.", limit);
+  const priya = operator.contact("crm", stranger());
+  await priya.joinAccount(acme);
+  assert.equal((await priya.accounts())[0]?.slot?.value, `account:${acme}`);
+  assert.equal((await priya.recall()).facts[0]?.account, acme);
+});
+
 test("an operator sees why, since when and on what word", async () => {
   const name = stranger();
   const before = new Date().toISOString();
