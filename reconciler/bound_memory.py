@@ -618,6 +618,9 @@ class ContactMemory(BoundMemory):
         or more facts fit than the list holds. If the query asks for an attribute, the list's
         ``waiting`` has the ids of held notes about it: they are not known until a person says yes.
 
+        The facts of the accounts that the contact belongs to follow its own, and ``account`` names
+        the account. The limit counts for the contact and for each account; a budget counts for all.
+
         Args:
             query: what to look for, in words.
             limit: at most this many facts, without the standing ones; None for the configured
