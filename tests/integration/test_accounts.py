@@ -376,9 +376,27 @@ SLOTS: tuple[Mapping[str, Any], ...] = (
 KINDS = itertools.cycle(("user_explicit", "operator", "approved_doc", "tool_output"))
 
 
+def test_ten_thousand_spellings_name_no_membership(memory: Memory) -> None:
+    book, asked = memory._services.attributes, ("belongs", "to")
+    words = [
+        spelt(between.join((*before, *asked)))
+        for spelt in (str, str.upper, str.title, str.swapcase)
+        for between in (" ", "_", "-", "\u00a0", ":", ".", "  ", "\u2003", "/", "\u200b \u200b")
+        for before in ((), ("the",), ("the contact's",), ("current",), ("account",))
+    ]
+    values = ("account:acme", "acme", "Account:Acme", "account: acme", "yes")
+    subjects = (None, "contact", "account:acme", "acme", "the contact", "wife", "I", "account")
+    flags = (None, True, False)
+    tries = list(itertools.product(words, values, subjects, flags))[:10_000]
+    for attribute, value, subject, is_one in tries:
+        slot = book.slot(attribute=attribute, value=value, subject=subject, is_single_valued=is_one)
+        assert slot is not None
+        assert (slot.attribute != MEMBERSHIP, slot.account) == (True, None)
+    assert len(tries) == 10_000
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(1_800)
-def test_ten_thousand_tries_across_scopes_make_and_end_no_membership(memory: Memory) -> None:
+def test_a_thousand_tries_across_scopes_make_and_end_no_membership(memory: Memory) -> None:
     tenants, people = (None, str(uuid.uuid4())), [f"contact-{number}" for number in range(9)]
     where = list(itertools.product(tenants, ("crm", "desk")))
     for tenant, agent in where:
@@ -393,13 +411,13 @@ def test_ten_thousand_tries_across_scopes_make_and_end_no_membership(memory: Mem
     for view in members:
         view.join_account("acme", by="olga")
     before = [[fact.fact_id for fact in view.accounts()] for view in views]
+    slots = itertools.cycle(SLOTS)
     tries = [
-        json.dumps({"text": text, "source_kind": next(KINDS), **slot, **_of(view.scope)})
-        for text, slot, view in itertools.product(WORDS, SLOTS, views)
+        json.dumps({"text": text, "source_kind": next(KINDS), **next(slots), **_of(view.scope)})
+        for view, text in itertools.product(views, WORDS)
     ]
-    assert len(tries) == 10_000
     report = memory.import_notes(tries)
-    assert sum(report.decisions.values()) + report.resumed == 10_000
+    assert sum(report.decisions.values()) + report.resumed == len(tries) == 1_000
     for view in views:
         for held in view.pending(limit=3):
             if isinstance(held, Decision):
