@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -60,6 +61,7 @@ from reconciler.tracing import about, span
 if TYPE_CHECKING:
     from reconciler.bootstrap.services import Services
     from reconciler.domain.explanation import Explanation
+    from reconciler.domain.recalling.answering import RecordedAnswer
     from reconciler.domain.recalling.briefing import Briefing, Context
     from reconciler.domain.recalling.checking import ActCheck
     from reconciler.domain.recalling.filtering import FilterFields
@@ -655,7 +657,7 @@ class ContactMemory(BoundMemory):
         knew_at = self._instant("as_of", as_of)
         true_at = None if valid_at is None else utc("valid_at", valid_at)
         asked = self._scope, query.strip(), count, wanted, budget
-        if knew_at or true_at:
+        if about_at := true_at or knew_at:
             recalled = self._services.recall.recall_past(*asked, as_of=knew_at, valid_at=true_at)
         else:
             recalled = self._services.recall.recall(*asked)
@@ -665,7 +667,69 @@ class ContactMemory(BoundMemory):
                     recalled = within_budget(recalled, budget)
             self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
         about("record.count", len(recalled))
+        recalled.recall_id = self._recall_id([hit.fact.fact_id for hit in recalled], about_at)
         return recalled
+
+    def _recall_id(self, fact_ids: Iterable[str], at: datetime | None = None) -> str:
+        """The id of a recall that showed these facts, about a time; None for now."""
+        from reconciler.domain.recalling.answering import recall_id_of
+
+        sign = partial(self._services.decision_ids.of_key, self._scope)
+        return recall_id_of(fact_ids, at or self._services.clock(), sign)
+
+    def record_answer(
+        self,
+        recall_id: str,
+        reference: str,
+        *,
+        used: str | Sequence[str],
+    ) -> Decision:
+        """Record the facts that a reply or an act used, so that a correction finds it.
+
+        A repeated call with the same reference and facts returns the first decision, marked
+        ``replayed``.
+
+        Args:
+            recall_id: that of the recall, or the context, that showed the facts.
+            reference: your own id of the reply, ticket or order; it is kept as it is given.
+            used: the facts that it used, by id or handle, at least one.
+
+        Raises:
+            InvalidRequestError: the recall was about another contact, the reference cannot be used
+                or is on record with other facts, or no fact is named.
+            UnknownFactError: the recall did not show the fact, or it was erased.
+            GraphUnavailableError, GraphConflictError: as ``note``.
+        """
+        return self._services.relating.cite(self._scope, recall_id, reference, _ids("used", used))
+
+    def impact(
+        self,
+        fact: str | None = None,
+        *,
+        decision_id: str | None = None,
+    ) -> list[RecordedAnswer]:
+        """The answers that used a fact, or that a decision corrected, the newest first.
+
+        A decision corrects an answer if the fact that it used held before the decision at the time
+        that the answer is about, and does not hold then any more. So a move to another city
+        corrects only answers about the time since the move. A fact that was never true, revoked,
+        reverted, rejected in a dispute, or amended without a date corrects all of them.
+
+        Args:
+            fact: the fact, by id or handle, in any wording; or give the decision.
+            decision_id: the decision that may have corrected answers.
+
+        Raises:
+            InvalidRequestError: both the fact and the decision were given, or neither.
+            UnknownFactError: the contact has no such fact, or it was erased.
+            UnknownDecisionError: the contact has no such decision.
+        """
+        if (fact is None) is (decision_id is None):
+            raise InvalidRequestError("give either a fact, by its id or handle, or decision_id")
+        records = self._services.records
+        if fact is not None:
+            return records.answers_on(self._scope, fact)
+        return records.answers_corrected(self._scope, decision_id or "")
 
     def briefing(
         self,
@@ -784,9 +848,11 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.recall(self._scope, "", maxsize)
             fitting = Recalled(replace(hit, fits=False) for hit in known)  # nothing was asked
         if given:
-            return following(fitting, given, budget)
-        avoided = self._services.recall.own_answer(self._scope, AVOIDED, FITTING_MAX)
-        return opening(self.briefing(limit=budget), fitting, avoided, budget)
+            made = following(fitting, given, budget)
+        else:
+            avoided = self._services.recall.own_answer(self._scope, AVOIDED, FITTING_MAX)
+            made = opening(self.briefing(limit=budget), fitting, avoided, budget)
+        return replace(made, recall_id=self._recall_id(made.shown))
 
     def value(
         self,

@@ -55,6 +55,10 @@ _Told = StrEnum("Relation", {each.name: each.value for each in TOLD_RELATIONS}) 
 _Told.__doc__ = Relation.__doc__
 """The relations that a model may choose from; a low confidence says that it is unsure."""
 
+_Decided = StrEnum("Action", {each.name: each.value for each in Action if each is not Action.CITE})  # type: ignore[misc]
+_Decided.__doc__ = Action.__doc__
+"""The actions in the schema that a model sees; it has seen them since before the others."""
+
 
 class _Answer(BaseModel):
     """The answer's schema. Reasoning comes first: a verdict before it is a guess.
@@ -68,7 +72,7 @@ class _Answer(BaseModel):
     relation: Annotated[_Told, word_of(_Told)]
     target: Annotated[int | None, LaxInt]
     also: Annotated[list[Annotated[int, LaxInt]], OneOrMany]
-    action: Annotated[Action, word_of(Action)]
+    action: Annotated[_Decided, word_of(_Decided)]
     confidence: Share
 
     @model_validator(mode="before")
@@ -118,7 +122,7 @@ def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
         relation=Relation(answer.relation),
         target=answer.target,
         also=tuple(answer.also),
-        action=answer.action,
+        action=Action(answer.action),
         confidence=answer.confidence,
         usage=usage,
     )

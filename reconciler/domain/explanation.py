@@ -68,6 +68,7 @@ _FATES = {
     Action.REVERT: "the reason why earlier decisions were undone",
     Action.ARCHIVE: "the reason why facts were archived",
     Action.UNARCHIVE: "the reason why an archived fact is live again",
+    Action.CITE: "kept as the reference of a reply or an act that used facts",
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
@@ -85,6 +86,7 @@ _COUNTERFACTUALS = {
     Action.REVERT: "Reverting this decision would restore the decisions that it undid.",
     Action.ARCHIVE: "A fact is recalled again if it is repeated, or if this decision is reverted.",
     Action.UNARCHIVE: "Reverting this decision would archive it again.",
+    Action.CITE: "It changes no fact.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT)
@@ -218,7 +220,7 @@ def _explain_disposal(decision: Decision) -> Explanation:
 
 
 def _score_sentences(decision: Decision) -> Iterator[str]:
-    if decision.gate:
+    if decision.gate and decision.gate.policy_version:
         parts = ", ".join(map(str, decision.gate.parts))
         yield _stop(
             f"The gate was sure of it to {decision.gate.confidence:.2f} ({parts}), under policy "

@@ -8,7 +8,7 @@ from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.history import head_of
+from reconciler.domain.recalling.history import head_of, last_said
 from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.recalling.recalled import SlotValue, holds_always, suspended_ids
 from reconciler.domain.records.facts import Fact, named_by
@@ -72,8 +72,7 @@ class Acting:
         own_ids = [use.fact_id for use in known.uses]
         ids = {each: named_by(each, own_ids) for each in about}
         newer = {link.old_id: link.new_id for link in links}
-        same = {link.old_id: link.new_id for link in links if link.is_restatement}
-        ids = {name: head_of(fact_id, same) for name, fact_id in ids.items()}
+        ids = {name: last_said(fact_id, links) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
             known.facts,

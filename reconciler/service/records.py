@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from reconciler.domain.recalling.history import (
     HeldFacts,
     chains,
+    corrects,
     events_of,
     evidence_of,
     head_of,
     held_at,
+    last_said,
     made_by,
     mentions,
     restated_beneath,
     strand_ids,
 )
-from reconciler.domain.reconciling.reverting import order_of
+from reconciler.domain.reconciling.reverting import order_of, touched_by
 from reconciler.domain.records.facts import (
     Conflict,
     Contact,
@@ -31,8 +33,10 @@ from reconciler.domain.records.facts import (
     FactHistory,
     PlaceInHistory,
     Supersession,
+    named_by,
 )
 from reconciler.domain.records.kinds import (
+    FAR_AHEAD,
     OPERATOR_DOOR,
     OWN_WORDS,
     Action,
@@ -51,6 +55,7 @@ from reconciler.service.stores.fact_store import FactStore, unknown_fact
 from reconciler.service.stores.rows import batches
 
 if TYPE_CHECKING:
+    from reconciler.domain.recalling.answering import RecordedAnswer
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.recalling.recalled import SlotValue
     from reconciler.domain.records.candidates import FactEvidence
@@ -137,6 +142,31 @@ class Records:
         )
         made = self.decision_store.list_made(scope)
         return held_at(at, known, made), made_by(at, made)
+
+    def answers_on(self, scope: Scope, name: str) -> list[RecordedAnswer]:
+        """Find the answers that used a fact, in any wording, newest first.
+
+        Raises:
+            UnknownFactError: the contact has no fact of that id or handle.
+        """
+        known = [fact.fact_id for fact in self.fact_store.list_facts(scope)]
+        fact = self.fact_store.get_fact(scope, named_by(name, known))
+        links = self.fact_store.list_supersessions(scope)
+        same = restated_beneath(last_said(fact.fact_id, links), links)
+        return self.decision_store.list_answers(same)
+
+    def answers_corrected(self, scope: Scope, decision_id: str) -> list[RecordedAnswer]:
+        """Find the answers that a decision corrected, newest first; see ``corrects``.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+        """
+        decision = self.decision_store.get_decision(scope, decision_id)
+        known, made = self.held_at(scope, FAR_AHEAD)
+        touched = touched_by(decision)
+        ids = {same for each in touched for same in restated_beneath(each, known.links)}
+        found = self.decision_store.list_answers(ids)
+        return [*filter(corrects(decision, known, made), found)]
 
     def _place_of(
         self, scope: Scope, links: Iterable[Supersession], fact_id: str

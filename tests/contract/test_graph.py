@@ -232,6 +232,13 @@ LATER = decision(version=5)
 REVOKED = decision(
     version=6, action="REVOKE", fact_id=None, superseded_ids=[LATER["fact_id"]], door="operator"
 )
+CITED = decision(
+    Scope("acme", "crm", "cora"),
+    action="CITE",
+    fact_id=None,
+    neighbours={FIRST["fact_id"]: 1.0},
+    door="answer",
+)
 ALL_DECISIONS = {
     "contact_keys": [ALICE.contact_key],
     "disposal": "",
@@ -382,6 +389,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "remove_facts": ABOUT_FACT | {"at": NOON},
     "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
     "remove_session_words": {"session_keys": [SESSION_KEY]},
+    "remove_answer_links": OF_SOME | ABOUT_FACT,
     "remove_supersession_reasons": OF_SOME | ABOUT_FACT,
     "remove_task_words": {"task_keys": [TASK["task_key"]]},
     "revive_facts": ABOUT_FACT,
@@ -453,6 +461,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_resting": {"episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
     "find_store": {},
+    "list_answers": ABOUT_FACT,
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
     "list_contact_comparisons": CONTACT,
     "list_contact_decisions": CONTACT,
@@ -518,6 +527,7 @@ def tell(graph: Graph) -> None:
     commit(graph, REFUSED)
     commit(graph, LATER)
     commit(graph, REVOKED)
+    commit(graph, CITED)
     graph.run("append_episodes", OTHER_SESSION)
     graph.run("mark_erasure", MARKING)
     graph.run("append_episodes", WAITING_JOB)

@@ -100,6 +100,8 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         "forget": (REFUSED, "fact_id", "session_id"),
         "resolve": (REFUSED, "keep"),
         "relate": (REFUSED, "fact"),
+        "impact": (REFUSED, "fact", "decision_id"),
+        "record_answer": (REFUSED, "recall_id"),
         "session": (REFUSED, "session_id"),
         **dict.fromkeys(("note", "submit_session", "tools"), (OWN, "session_id")),
         "task": (OWN, "task_id", "session_id"),
@@ -141,6 +143,8 @@ GIVEN: Mapping[str, Any] = {
     "by": "olga",
     "text": "Lives in Goa",
     "relation": "same",
+    "reference": "reply-7",
+    "used": ["10000000-0000-4000-8000-000000000000"],
     "reason": "It has ended.",
     "query": MARK.lower()[:4],
     "about": "city",
@@ -226,6 +230,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
         "task_id": ["task-9"],
         "episode_id": [heard.episode_id],
         "batch_id": ["msgbatch_17"],
+        "recall_id": [memory.contact(**whose).recall().recall_id],
     }
     ids["keep"] = ids["fact"] = ids["note"] = ids["fact_id"]
     return ids

@@ -349,11 +349,13 @@ class Context:
         facts: the facts as ``recall`` returns them; all facts of a later turn count as fitting.
         shown: the ids of all facts that the conversation was shown, these included. Keep it with
             the conversation and give it to the next call; it is plain strings, without words.
+        recall_id: names all facts in ``shown``, for ``record_answer``.
     """
 
     text: str = ""
     facts: Recalled
     shown: Strings = ()
+    recall_id: str = ""
 
     def new_ids(self, shown: Collection[str] = ()) -> list[str]:
         """Ids in ``shown`` that were not in an earlier value of it."""

@@ -9,11 +9,11 @@ Evidence: the turns that a fact rests on, and whether its contact ever said it. 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from reconciler.domain.recalling.answering import RecordedAnswer
 from reconciler.domain.reconciling.reverting import (
     fact_written_by,
     facts_before,
@@ -30,7 +30,7 @@ from reconciler.domain.records.facts import (
     Supersession,
     by_fact_id,
 )
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import DecidedBy, SourceKind
 from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
 
@@ -68,13 +68,13 @@ def chains(
 
 def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> set[str]:
     """The ids of all facts in the histories that have these heads."""
-    beneath: dict[str, list[str]] = {}
-    for link in supersessions:
-        beneath.setdefault(link.new_id, []).append(link.old_id)
-    ids = list(heads)
-    for fact_id in ids:  # it grows meanwhile
-        ids += beneath.get(fact_id, ())
-    return set(ids)
+    beneath = _beneath(supersessions)
+    return {each for head in heads for each in _all_beneath(head, beneath)}
+
+
+def last_said(fact_id: str, supersessions: Iterable[Supersession]) -> str:
+    """Id of the last restatement of a fact."""
+    return head_of(fact_id, {link.old_id: link.new_id for link in _restated(supersessions)})
 
 
 def head_of(fact_id: str, newer: Mapping[str, str]) -> str:
@@ -197,6 +197,46 @@ def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
     )
 
 
+def corrects(
+    decision: Decision, known: HeldFacts, made: Iterable[Decision]
+) -> Callable[[RecordedAnswer], bool]:
+    """True for an answer that the decision corrects.
+
+    It does if the fact that the answer used held before the decision, at the time that the answer
+    is about, and does not hold then after the decision.
+
+    A fact that was never true, or was undone, held at no time: every answer is corrected. The same
+    is true if a person revokes the fact, rejects it in a dispute, or amends it without a date. A
+    change in the world, or a dated amendment, ends the fact at a time: answers about an earlier
+    time stay right, and answers about that time or a later one are corrected. A restatement
+    corrects none, and an answer that used an older wording counts as one that used the last.
+
+    Args:
+        decision: the decision.
+        known: the present facts, read no later than the decisions.
+        made: all decisions about the contact that changed facts, in any order.
+    """
+    for each in sorted(made, key=order_of, reverse=True):
+        if order_of(each) > order_of(decision):
+            known = _without(each, known)
+    before, action = _without(decision, known), decision.action
+    is_persons = decision.decided_by is DecidedBy.ANSWER and not action.is_reconciled
+    if is_persons or (decision.decided_by is DecidedBy.AMENDMENT and not decision.note.is_dated):
+        right = (fact for fact in known.facts if fact.fact_id not in decision.superseded_ids)
+        known = replace(known, facts=tuple(right))
+    return lambda answer: _holds_in(before, answer) and not _holds_in(known, answer)
+
+
+def _holds_in(held: HeldFacts, answer: RecordedAnswer) -> bool:
+    """True if the fact that an answer used, in its last wording, holds at the answer's time."""
+    fact_id, at = last_said(answer.fact_id, held.links), answer.holds_at
+    return any(
+        not fact.is_void and (fact.valid_to is None or at < fact.valid_to)
+        for fact in held.facts
+        if fact.fact_id == fact_id
+    )
+
+
 _SPEAKERS = {
     SourceKind.USER_EXPLICIT: "contact",
     SourceKind.OPERATOR: "operator",
@@ -236,7 +276,7 @@ class Said:
 
 def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> Strings:
     """Fact and all facts that it restates, nearest first; without those that it replaced."""
-    return _all_beneath(fact_id, _restated(links))
+    return _all_beneath(fact_id, _beneath(_restated(links)))
 
 
 def told_beside(fact_ids: Iterable[str], links: Iterable[Supersession]) -> dict[str, Strings]:
@@ -245,7 +285,7 @@ def told_beside(fact_ids: Iterable[str], links: Iterable[Supersession]) -> dict[
     A fact that another one restates is shown alone; every other fact is shown with all facts that
     it restates. So a turn is shown at most twice.
     """
-    restated = _restated(links)
+    restated = _beneath(_restated(links))
     is_said_again = {old_id for old_ids in restated.values() for old_id in old_ids}
     return {
         fact_id: (fact_id,) if fact_id in is_said_again else _all_beneath(fact_id, restated)
@@ -253,21 +293,25 @@ def told_beside(fact_ids: Iterable[str], links: Iterable[Supersession]) -> dict[
     }
 
 
-def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
-    """Facts that each fact restates, by its id."""
-    restated: dict[str, list[str]] = {}
+def _restated(links: Iterable[Supersession]) -> list[Supersession]:
+    return [link for link in links if link.is_restatement]
+
+
+def _beneath(links: Iterable[Supersession]) -> dict[str, list[str]]:
+    """Facts that each fact superseded directly, by its id."""
+    beneath: dict[str, list[str]] = {}
     for link in links:
-        if link.is_restatement:
-            restated.setdefault(link.new_id, []).append(link.old_id)
-    return restated
+        beneath.setdefault(link.new_id, []).append(link.old_id)
+    return beneath
 
 
-def _all_beneath(fact_id: str, restated: Mapping[str, Sequence[str]]) -> Strings:
-    ids, waiting = {fact_id: None}, deque([fact_id])
-    while waiting:
-        beneath = [old_id for old_id in restated.get(waiting.popleft(), ()) if old_id not in ids]
-        ids |= dict.fromkeys(beneath)
-        waiting += beneath
+def _all_beneath(fact_id: str, beneath: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    ids = {fact_id: None}
+    waiting = [fact_id]
+    for each in waiting:  # it grows meanwhile
+        more = [old_id for old_id in beneath.get(each, ()) if old_id not in ids]
+        ids |= dict.fromkeys(more)
+        waiting += more
     return tuple(ids)
 
 

@@ -141,6 +141,8 @@ class Recalled(list[RankedFact]):
         over_budget: how many tokens its lines take beyond a budget, because of facts that no budget
             cuts.
         waiting: the ids of the decisions that hold notes about the attribute that was asked for.
+
+    ``recall_id`` names what the recall showed, for ``record_answer``; a caller's own list has none.
     """
 
     def __init__(
@@ -161,6 +163,7 @@ class Recalled(list[RankedFact]):
         self.passing = self.held if passing is None else passing
         self.over_budget = 0
         self.waiting: Strings = ()
+        self.recall_id = ""
 
     @property
     def outcome(self) -> RecallOutcome:

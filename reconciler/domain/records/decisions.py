@@ -562,6 +562,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.ARCHIVE: "Put by: no longer recalled, and remembered again as soon as it is said.",
     Action.UNARCHIVE: "Recalled again, as it stood.",
     Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
+    Action.CITE: "Kept: what it used is on record.",
 }
 """The answers to the agent that sent the note."""
 

@@ -27,6 +27,9 @@ LIVE_DOOR = "live"
 OPERATOR_DOOR = "operator"
 """The door of persons' decisions about facts: revocations, reverts and the like."""
 
+ANSWER_DOOR = "answer"
+"""The door of records of replies and acts that used facts."""
+
 PROPOSAL_DOOR = "proposal"
 """The door of candidates that a builder proposes, and commits later."""
 
@@ -236,6 +239,8 @@ class Action(StrEnum):
     """Faded facts were archived, out of recall."""
     UNARCHIVE = "UNARCHIVE"
     """An archived fact is recalled again."""
+    CITE = "CITE"
+    """A reply or an act of the agent used facts; no fact changed."""
 
     @property
     def writes_a_fact(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from reconciler.domain.erasing.planning import check_not_erased, is_erased
 from reconciler.domain.gate.disposing import answer_to
-from reconciler.domain.recalling.history import head_of
+from reconciler.domain.recalling.history import last_said
 from reconciler.domain.recalling.ranking import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import Effects, Plans
@@ -604,12 +604,8 @@ class PersonsDecisions:
         """Return the newest restatements of these facts, each once."""
         for fact_id in fact_ids:
             check_identifier("keep", fact_id, UnknownFactError)
-        after = {
-            supersession.old_id: supersession.new_id
-            for supersession in self.fact_store.list_supersessions(scope)
-            if supersession.is_restatement
-        }
-        heads = dict.fromkeys(head_of(fact_id, after) for fact_id in fact_ids)
+        links = self.fact_store.list_supersessions(scope)
+        heads = dict.fromkeys(last_said(fact_id, links) for fact_id in fact_ids)
         return [self.fact_store.get_fact(scope, head) for head in heads]
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
@@ -619,7 +615,8 @@ class PersonsDecisions:
             UnknownDecisionError: the contact has no decision of that id.
             InvalidRequestError: the decision's note was compared with no fact.
         """
-        if not self.decision_store.get_decision(scope, decision_id).compared_with:
+        made = self.decision_store.get_decision(scope, decision_id)
+        if made.action is Action.CITE or not made.compared_with:
             raise InvalidRequestError(
                 f"decision {decision_id} was not compared with a fact, so there is no relation to "
                 "set"

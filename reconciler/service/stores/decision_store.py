@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from reconciler.domain.recalling.answering import RecordedAnswer
 from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
@@ -125,6 +126,11 @@ class DecisionStore(Store):
     ) -> list[Decision]:
         """List the newest decisions about some contacts, with comparisons."""
         return self._decisions(self._newest_ids(scopes, limit, wanted))
+
+    def list_answers(self, fact_ids: Iterable[str]) -> list[RecordedAnswer]:
+        """List the answers that used any of a contact's facts, newest first."""
+        rows = self.rows("list_answers", fact_ids=sorted(fact_ids))
+        return [RecordedAnswer(**row) for row in sorted(rows, key=_newest_first)]
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
         """Read all decisions about a contact, newest first; each page is read when it is needed."""

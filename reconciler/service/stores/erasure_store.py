@@ -184,9 +184,10 @@ class ErasureStore(Queries):
         self.rows("remove_facts", fact_ids=list(fact_ids), at=at)
 
     def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
-        """Remove the reasons from the links of these facts; None for all of the contact's."""
+        """Remove reasons, and links with answers, of these facts; None for all of the contact's."""
         self._remove_from_links("remove_supersession_reasons", scope, "fact_ids", fact_ids)
         self._remove_from_links("remove_conflict_reasons", scope, "fact_ids", fact_ids)
+        self._remove_from_links("remove_answer_links", scope, "fact_ids", fact_ids)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Make facts live again."""

@@ -242,6 +242,7 @@ class MemoryReconciler:
         seen: Seen,
         effects: Effects = NO_EFFECTS,
         by: DecidedBy | None = None,
+        shown: Sequence[Neighbour] = (),
     ) -> Commit:
         """Plan a record without a fact: a disposal of the gate or a person's answer.
 
@@ -251,6 +252,7 @@ class MemoryReconciler:
             seen: the contact as the plan sees it.
             effects: its effects on known facts.
             by: the person who decided; None for the gate, or the person who answers.
+            shown: the facts that are linked with the record.
         """
         verdict = replace(
             submission.disposed(action),
@@ -262,7 +264,7 @@ class MemoryReconciler:
             verdict = replace(verdict, decided_by=by)
         timings, version = Timings(attempts=seen.number), seen.version + 1
         policy, now = self._recorded_policy, self.clock()
-        decision = recorded(submission, verdict, policy, now, version, timings)
+        decision = recorded(submission, verdict, policy, now, version, timings, shown)
         decision = replace(decision, fact_id=effects.stays_id, closed_ids=effects.closed_ids)
         return self._written(decision, submission, seen, effects)
 

@@ -20,6 +20,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
+from reconciler.domain.recalling.answering import MARK_LENGTH, read_recall_id
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.ahead import Effects
 from reconciler.domain.reconciling.disputes import is_replaced, is_suspended
@@ -27,7 +28,7 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import neighbour_of
-from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.candidates import UNJUDGED, Candidate
 from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import (
     RELATED_MAX,
@@ -37,13 +38,16 @@ from reconciler.domain.records.facts import (
     Relations,
     check_not_ended,
     handle_of,
+    named_by,
 )
 from reconciler.domain.records.kinds import (
+    ANSWER_DOOR,
     LIVE_DOOR,
     Action,
     Clock,
     DecidedBy,
     Disposal,
+    FactState,
     GateReason,
     Relation,
     SourceKind,
@@ -69,6 +73,9 @@ from reconciler.service.writing.submissions import (
     settlement_id_of,
 )
 from reconciler.service.writing.write_gate import WriteGate
+
+_ANSWERS = "answers"
+"""The session of all records of answers: nothing was said in it."""
 
 
 @frozen
@@ -172,6 +179,49 @@ class Relating:
         if decided_by is DecidedBy.AGENT:  # a judge's word may differ from time to time
             check_key(submission, made)
         return made
+
+    def cite(self, scope: Scope, recall_id: str, reference: str, used: Sequence[str]) -> Decision:
+        """Record the facts that a reply or an act used; see ``ContactMemory.record_answer``."""
+        check_identifier("reference", reference, InvalidRequestError)
+        self.gate.cleaner.check_ids(reference=reference)
+        for name in used:
+            check_identifier("used", name, UnknownFactError)
+        sign = partial(self.decision_ids.of_key, scope)
+        about_at, marks = read_recall_id(recall_id, sign)
+        note = replace(self._word(scope, reference, _ANSWERS, None), said_at=about_at)
+        submission = Submission(
+            candidate=as_candidate(note, f"agent:{scope.agent_id}"),
+            assessment=replace(UNJUDGED, detail="it used facts of a recall"),
+            door=ANSWER_DOOR,
+            decision_id=sign(f"\0{reference}"),  # no key of a note is like this
+            is_relating=True,
+        )
+
+        def plan(seen: Seen) -> Commit | Decision:
+            facts = {
+                fact.fact_id: fact
+                for fact in self.fact_store.list_facts(scope)
+                if fact.fact_id[:MARK_LENGTH] in marks and fact.state is not FactState.ERASED
+            }
+            ids = {named_by(name, facts): name for name in used}
+            strange = [name for fact_id, name in ids.items() if fact_id not in facts]
+            if strange or not ids:
+                raise UnknownFactError(
+                    "used must name facts that this recall showed, and that were not erased, by id "
+                    f"or handle; it names {', '.join(strange) or 'none'}"
+                )
+            kept = self.reconciler.decision_store.find_decision(scope, submission.decision_id)
+            if kept is None:
+                shown = [neighbour_of(facts[fact_id], 1.0) for fact_id in ids]
+                return self.reconciler.as_disposed(submission, Action.CITE, seen, shown=shown)
+            if {fact.fact_id for fact in kept.compared_with} != ids.keys():
+                raise InvalidRequestError(
+                    f"the answer {reference} is on record with other facts, and nothing was "
+                    "written; give a new answer a reference of its own"
+                )
+            return kept.as_replay()
+
+        return self.ledger.write(submission, plan)
 
     def refuse(
         self, scope: Scope, why: str, *, session_id: str | None, idempotency_key: str
