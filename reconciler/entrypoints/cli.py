@@ -92,7 +92,7 @@ _new_app = partial(
 _GROUPS: Mapping[str, str] = {
     "Start here": "demo add recall history contacts init doctor",
     "What is known about a contact": "briefing profile value check about find evidence decisions "
-    "explain tasks report browser accounts join-account leave-account",
+    "explain answer impact tasks report browser accounts join-account leave-account",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
     "relate amend revoke revert refusals expiring",
     "Memory for other programs": "mcp serve token",

@@ -234,6 +234,13 @@ ROWS = (
         help="Show an attribute's current value or values, since when, and its source.",
     ),
     CommandRow("check", ContactMemory.check, check_view),
+    _Decides("answer", ContactMemory.record_answer),
+    CommandRow(
+        "impact",
+        ContactMemory.impact,
+        lambda each: lines(f"{each.reference}, {each.at:%Y-%m-%d %H:%M} UTC: {each.text}"),
+        "No answer is concerned.",
+    ),
     CommandRow(
         "accounts",
         ContactMemory.accounts,

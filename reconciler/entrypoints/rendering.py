@@ -366,7 +366,12 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     if not prompt:
         return list(ranked)
     told = as_prompt(ranked)
-    return {"facts": list(ranked), "prompt": told, "token_count": token_count(told)}
+    return {
+        "facts": list(ranked),
+        "prompt": told,
+        "token_count": token_count(told),
+        "recall_id": ranked.recall_id,
+    }
 
 
 def found_panel(hit: FoundFact) -> Panel:

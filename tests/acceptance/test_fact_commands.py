@@ -55,6 +55,22 @@ def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
         assert "nothing is known about contact alise of agent crm; check both names" in err
 
 
+def test_an_answer_is_kept_and_found_when_its_fact_is_corrected(run: Run) -> None:
+    fact = lives_in(run, "Pune")["fact"]
+    shown = json_of(run, "recall", *SCOPE, "--prompt")["recall_id"]
+    code, out, _ = run("answer", shown, "ticket-17", "--used", fact, *SCOPE)
+    assert (code, "CITE" in out, "ticket-17" in out) == (0, True, True)
+    assert json_of(run, "answer", shown, "ticket-17", "--used", fact, *SCOPE)["replayed"]
+    code, out, _ = run("impact", fact, *SCOPE)
+    assert (code, bool(re.fullmatch(r"ticket-17, .* UTC: Lives in Pune\.\n", out))) == (0, True)
+    [found] = json_of(run, "impact", "--decision", revoked(run, fact), *SCOPE)
+    assert (found["reference"], found["fact_id"]) == ("ticket-17", fact)
+    assert "No answer is concerned." in run("impact", lives_in(run, "Goa")["fact"], *SCOPE)[1]
+    for wrong in ((), (fact, "--decision", "x"), ("nothing",)):
+        code, out, err = run("impact", *wrong, *SCOPE)
+        assert (code, out, "error:" in err) == (2, "", True)
+
+
 def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:
     run("add", *SCOPE, "Their stand is in hall 7.", "--lifetime-days", "180")
     code, out, _ = run("expiring", *AGENT, "--days", "200")

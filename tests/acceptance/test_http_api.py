@@ -164,6 +164,25 @@ def test_a_fact_is_looked_into_and_ended(agent: httpx2.Client, anna: httpx2.Clie
     problem(anna.post(f"{at}/revoke", json={"reason": "Again."}), 404, "unknown-fact")
 
 
+def test_an_answer_is_kept_by_an_agent_and_found_by_an_operator(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    fact_id = agent.post(f"{PRIYA}/notes", json=PUNE).json()["fact_id"]
+    recall_id = agent.get(f"{PRIYA}/recall").json()["recall_id"]
+    answer = {"recall_id": recall_id, "reference": "ticket-17", "used": [fact_id]}
+    assert agent.post(f"{PRIYA}/answers", json=answer).json()["verdict"]["action"] == "CITE"
+    assert agent.post(f"{PRIYA}/answers", json=answer).json()["replayed"]
+    assert agent.get(f"{PRIYA}/impact", params={"fact": fact_id}).status_code == 403
+    [used] = anna.get(f"{PRIYA}/impact", params={"fact": fact_id}).json()
+    assert (used["reference"], used["text"]) == ("ticket-17", "Lives in Pune.")
+    wrong = {"reason": "It was typed wrongly."}
+    revoked = anna.post(f"{PRIYA}/facts/{fact_id}/revoke", json=wrong).json()["decision_id"]
+    assert anna.get(f"{PRIYA}/impact", params={"decision_id": revoked}).json() == [used]
+    for changed in ({"recall_id": "x"}, {"used": ["x"]}, {"used": []}, {"reference": " "}):
+        refused = agent.post(f"{PRIYA}/answers", json=answer | changed)
+        assert refused.status_code in (404, 422), refused.json()
+
+
 def test_history_is_told_as_of_an_instant(agent: httpx2.Client, anna: httpx2.Client) -> None:
     before = datetime.now(UTC)
     noted(agent, PUNE)

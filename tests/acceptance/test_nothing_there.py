@@ -30,6 +30,7 @@ READING = {
     "accounts": WHO,
     "check": ("city", *WHO),
     "briefing": WHO,
+    "impact": (str(uuid4()), *WHO),
     "evidence": ("--fact", str(uuid4()), *WHO),
     "export": ("--out", "-", *AGENT),
     "find": ("anything", *AGENT),
@@ -47,6 +48,7 @@ WRITING = {
     *("serve", "join-account", "leave-account"),
     *("confirm", "reject", "withdraw", "revoke", "correct", "rejudge"),
     *(
+        "answer",
         "revert",
         "resolve",
         "relate",

@@ -47,6 +47,7 @@ NOT_RUN = {
     "reconciler replay --agent crm --profile mine.toml": "needs the profile of that calibration",
     "reconciler doctor --judge": "asks a model; tests/acceptance/test_judge_command.py",
     "reconciler rejudge*": "asks a model; tests/acceptance/test_rejudge_command.py",
+    "reconciler answer*": "needs the id of a recall; tests/acceptance/test_fact_commands.py",
     "reconciler retry*": "no job is dead here; tests/acceptance/test_job_commands.py",
     "reconciler reembed --model*": "another model; tests/acceptance/test_model_commands.py",
     "reconciler reembed --cancel": "no move is under way; tests/acceptance/test_model_commands.py",

@@ -113,6 +113,11 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
     return this.caller.get(`${CONTACT}/check`, this.ids, { ...options, about });
   }
 
+  /** Records which facts a reply or an act used, so that a correction finds it. */
+  recordAnswer(answer: Body<"CitationBody">) {
+    return this.caller.post(`${CONTACT}/answers`, this.ids, answer, REPEATS);
+  }
+
   /** Hands a conversation over; the job says how far its reading has got. */
   submitSession(
     messages: Schemas["MessageBody"][],
@@ -234,6 +239,11 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
   /** The erasures of the contact, the oldest first. */
   erasures(query: Query<"list_erasures"> = {}) {
     return this.list(`${CONTACT}/erasures`, query);
+  }
+
+  /** The answers that used a fact, or that a decision corrected, the newest first. */
+  impact(query: Query<"impact">) {
+    return this.caller.get(`${CONTACT}/impact`, this.ids, query);
   }
 
   /** A conversation as it is kept, and what was decided about it. */

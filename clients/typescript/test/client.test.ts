@@ -132,6 +132,18 @@ test("an operator says who belongs to an account", async () => {
   assert.equal((await priya.recall()).facts[0]?.account, acme);
 });
 
+test("an answer is kept, and found when its fact is corrected", async () => {
+  const name = stranger();
+  const used = [(await agent.contact("crm", name).note("Lives in Pune.", PUNE)).fact_id!];
+  const { recall_id } = await agent.contact("crm", name).recall();
+  const kept = await agent.contact("crm", name).recordAnswer({ recall_id, reference: "ticket-17", used });
+  assert.equal(kept.verdict.action, "CITE");
+  const priya = operator.contact("crm", name);
+  const { decision_id } = await priya.revoke(used[0]!, { reason: "It was typed wrongly." });
+  assert.equal((await priya.impact({ decision_id }))[0]?.reference, "ticket-17");
+  assert.equal((await priya.impact({ fact: used[0]! })).length, 1);
+});
+
 test("an operator sees why, since when and on what word", async () => {
   const name = stranger();
   const before = new Date().toISOString();

@@ -19,7 +19,14 @@ from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.grants import AGENT_ROLES, AccessProfile, Grant, NotGrantedError
 from reconciler.serve.http_api import shapes
 from reconciler.serve.http_api.answering import ContactOf, GrantOf, Routes, answer, ok
-from reconciler.serve.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
+from reconciler.serve.http_api.bodies import (
+    CitationBody,
+    Filters,
+    Instant,
+    NoteBody,
+    SessionBody,
+    given,
+)
 
 _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
@@ -110,6 +117,12 @@ def briefing(
     """What to know, and what to ask, when a conversation opens."""
     briefed = about.briefing(query, limit=limit)
     return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
+
+
+@routes.answers(_CONTACT + "/answers", shapes.DecisionShape, "POST")
+def record_answer(about: ContactOf, body: CitationBody) -> Any:
+    """Record which facts a reply or an act used, so that a correction finds it."""
+    return about.record_answer(**given(body))
 
 
 @routes.answers(_CONTACT + "/check", ActCheck)

@@ -131,6 +131,14 @@ class SessionBody(Body):
     speakers: dict[str, Literal["contact", "operator", "agent", "tool", "system"]] | None = None
 
 
+class CitationBody(Body):
+    """The facts that a reply or an act used; ``reference`` is your own id of it."""
+
+    recall_id: str
+    reference: str
+    used: _Sides
+
+
 class AnswerBody(Body):
     """An answer."""
 

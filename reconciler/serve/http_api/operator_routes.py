@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from reconciler import ops
 from reconciler.domain.explanation import Explanation
+from reconciler.domain.recalling.answering import RecordedAnswer
 from reconciler.domain.recalling.recalled import SlotValue
 from reconciler.domain.records.facts import Contact, Fact, FactHistory, FoundFact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
@@ -184,6 +185,12 @@ def fact_history(
 def fact_evidence(about: ContactOf, fact_id: str) -> Any:
     """What a fact rests on: each turn, who said it, when and where."""
     return about.evidence(fact_id)
+
+
+@routes.answers(_CONTACT + "/impact", list[RecordedAnswer])
+def impact(about: ContactOf, fact: str | None = None, decision_id: str | None = None) -> Any:
+    """The answers that used a fact, or that a decision corrected, the newest first."""
+    return about.impact(fact, decision_id=decision_id)
 
 
 @routes.answers(_CONTACT + "/decisions", shapes.DecisionPage)

@@ -87,6 +87,7 @@ class RecallAnswer:
         known: if nothing fits, the known attributes.
         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
             wait for a yes.
+        recall_id: what this recall showed, for the record of an answer that uses it.
         prompt: the answer as lines for a model's prompt, fenced as data.
         token_count: how long the prompt is, at about four characters a token.
     """
@@ -97,6 +98,7 @@ class RecallAnswer:
     standing_left_out: int
     known: tuple[str, ...]
     waiting: tuple[str, ...]
+    recall_id: str
     prompt: str
     token_count: int
 
@@ -111,6 +113,7 @@ def recall_of(recalled: Recalled) -> RecallAnswer:
         standing_left_out=recalled.standing_left_out,
         known=recalled.known,
         waiting=recalled.waiting,
+        recall_id=recalled.recall_id,
         prompt=prompt,
         token_count=token_count(prompt),
     )
