@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
     from reconciler.domain.records.candidates import Assessment, Candidate, FactEvidence, Turn
-    from reconciler.domain.records.decisions import Archived, Decision
+    from reconciler.domain.records.decisions import Archived, Change, Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
         Contact,
@@ -1807,6 +1807,24 @@ class AgentMemory(BoundMemory):
 
         wanted = filter_of(filters, lambda: self._attributes)
         return self._services.finding.nearest(self._scope, query, self._limit(limit), wanted)
+
+    def changes(self, *, after: str | None = None, limit: int = 50) -> list[Change]:
+        """Every decision and erasure of the agent, in one order: none twice, none left out.
+
+        All readers get the same order, which is that in which changes were first read. A change
+        holds ids and no words: ``decision`` and ``history`` of the contact give these. The cursor
+        of the last change stays valid, so a reader that keeps it continues where it stopped.
+
+        Args:
+            after: the cursor of the last change that was read; None to begin with the first.
+            limit: at most this many.
+
+        Raises:
+            InvalidRequestError: the limit is below 1, or the agent has no change with this cursor.
+        """
+        return self._services.decision_store.list_changes(
+            self._scope, after, positive("limit", limit), self._services.clock()
+        )
 
     def submit_session(
         self,

@@ -34,7 +34,7 @@ __all__ = ["Choice", "EngineUnderTest", "Neo4jEngines", "NotOurDatabaseError", "
 
 OWN_LINES = {f"neo4j-{name}": line for name, line in LINES.items()}
 OUR_LABELS = ["Store", "Agent", "Contact", "Fact", "Session", "Episode", "Decision", "Job", "Task"]
-OUR_LABELS += ["Erasure", "Tombstone"]
+OUR_LABELS += ["Erasure", "Tombstone", "Webhook"]
 OUR_LABELS += ["Expired", "Archived", "Superseded", "Revoked", "Erased"]
 INDEXED_LINKS = {"SUPERSEDES", "CONFLICTS_WITH"}
 

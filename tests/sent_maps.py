@@ -141,6 +141,7 @@ def sent_trees() -> dict[str, Tree]:
     _erase(ErasureStore(graph, fact_store, decision_store))
     ModelStore(graph).put(MODEL, ["f1"], np.ones((1, 2), np.float32))
     fact_store.record_use({"f1": Use(1, NOON)})
+    decision_store.place_changes([{"decision_id": "d1", "last_place": 0}], NOON)
     ContactStore(graph).record_recalls({"c1": Use(1, NOON)})
     archive = ArchiveStore(graph)
     archive.put_remains("Episode", {"e1": {"text": "[erased]"}})

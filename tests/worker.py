@@ -147,4 +147,16 @@ def _act(
     say("done")
 
 
-DOES = {"add": _add, "import": _import, "act": _act}
+def _follow(say: Say, memory: Any, count: int) -> None:
+    """Read the agent's changes, few at a time, until there were so many."""
+    after = None
+    while count > 0:
+        some = memory.agent("crm").changes(after=after, limit=7)
+        for change in some:
+            say({"decision_id": change.decision_id, "cursor": change.cursor})
+        after = some[-1].cursor if some else after
+        count -= len(some)
+    say("followed")
+
+
+DOES = {"add": _add, "import": _import, "act": _act, "follow": _follow}

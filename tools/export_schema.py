@@ -44,14 +44,15 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
             *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
         }
     ),
-    "Decision": frozenset({"title", "contact_key"}),
+    "Decision": frozenset({"title", "contact_key", "place"}),
+    "Erasure": frozenset({"place"}),
     "COMPARED_WITH": frozenset({"title"}),
     "SUPERSEDES": frozenset({"contact_key"}),
     "CONFLICTS_WITH": frozenset({"contact_key"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
 """Properties that have a place of their own in a line, follow from others (captions, a contact's
-key), or mean nothing in another store (locks, leases, next vectors)."""
+key), or mean nothing in another store (locks, leases, places of changes, next vectors)."""
 
 TIME = {"type": "string", "format": "date-time"}
 TYPES: dict[str, dict[str, Any]] = {

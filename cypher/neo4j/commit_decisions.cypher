@@ -79,7 +79,7 @@ CALL (contact, each) {
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode),
          (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
          (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
-  SET decision = commit.decision, decision.contact_key = contact.contact_key,
+  SET decision = commit.decision, decision.contact_key = contact.contact_key, decision.unplaced = true,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
       decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), ''),
@@ -101,7 +101,7 @@ CALL (contact, each) {
   WITH contact, commit WHERE commit.fact IS NULL
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
-  SET decision = commit.decision, decision.contact_key = contact.contact_key,
+  SET decision = commit.decision, decision.contact_key = contact.contact_key, decision.unplaced = true,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
       decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), '')

@@ -9,7 +9,7 @@ WHERE contact.version = $version
 SET contact.version = $next_version, contact.has_forgotten = true,
     contact.is_erasing = CASE WHEN $is_whole THEN true ELSE contact.is_erasing END
 CREATE (erasure:Erasure)-[:ERASES]->(contact)
-SET erasure = $erasure
+SET erasure = $erasure, erasure.unplaced = true
 WITH contact
 CALL (contact) {
   UNWIND $tombstone_keys AS tombstone_key

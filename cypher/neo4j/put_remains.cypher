@@ -30,14 +30,18 @@ CALL (row) {
 CALL (row) {
   WITH row WHERE $label = 'Decision'
   MATCH (decision:Decision {decision_id: row.node_id})-[:`FOR`]->(contact:Contact)
-  SET decision = row.node, decision.decision_id = row.node_id,
+  WITH row, decision, contact, properties(decision) AS before
+  SET decision = row.node, decision.place = before.place, decision.agent_key = before.agent_key,
+      decision.unplaced = before.unplaced, decision.decision_id = row.node_id,
       decision.contact_key = contact.contact_key,
       decision.title = row.node.action + ' by ' + row.node.decided_by
 }
 CALL (row) {
   WITH row WHERE $label = 'Erasure'
   MATCH (erasure:Erasure {erasure_id: row.node_id})
-  SET erasure = row.node, erasure.erasure_id = row.node_id
+  WITH row, erasure, properties(erasure) AS before
+  SET erasure = row.node, erasure.place = before.place, erasure.agent_key = before.agent_key,
+      erasure.unplaced = before.unplaced, erasure.erasure_id = row.node_id
 }
 CALL (row) {
   WITH row WHERE $label = 'Tombstone'

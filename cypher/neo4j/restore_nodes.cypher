@@ -38,7 +38,7 @@ CALL (contact) {
   WITH contact WHERE $label = 'Decision'
   UNWIND $nodes AS row
   CREATE (decision:Decision)-[:`FOR`]->(contact)
-  SET decision = row.node, decision.contact_key = contact.contact_key,
+  SET decision = row.node, decision.contact_key = contact.contact_key, decision.unplaced = true,
       decision.title = row.node.action + ' by ' + row.node.decided_by + coalesce(' ' + toString(round(row.node.cosine, 2)), '')
 }
 CALL (contact) {
@@ -57,7 +57,7 @@ CALL (contact) {
   WITH contact WHERE $label = 'Erasure'
   UNWIND $nodes AS row
   CREATE (erasure:Erasure)-[:ERASES]->(contact)
-  SET erasure = row.node
+  SET erasure = row.node, erasure.unplaced = true
 }
 CALL (contact) {
   WITH contact WHERE $label = 'Tombstone'

@@ -29,6 +29,7 @@ from tests.mcp_server import granted
 PUNE = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
 GOA = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
 GUESS = {"text": "I guess I prefer window seats", "importance": 0.8}
+CHANGES = "/v1/agents/crm/changes"
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 
@@ -115,6 +116,20 @@ def test_an_operators_morning(agent: httpx2.Client, anna: httpx2.Client) -> None
     erased = done(anna.post(f"{PRIYA}/erasures", json={"reason": "She asked."}))
     assert (erased["state"], erased["receipt"]["remaining_ids"]) == ("done", [])
     assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
+
+
+def test_changes_come_page_by_page_and_a_cursor_is_the_agents_own(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    ids = [noted(agent, PUNE)["decision_id"], noted(agent, GOA)["decision_id"]]
+    page = done(anna.get(f"{CHANGES}?limit=1"))
+    assert [change["decision_id"] for change in page["items"]] == ids[:1]
+    assert page["next"] == page["items"][0]["cursor"]
+    page = done(anna.get(CHANGES, params={"after": page["next"]}))
+    assert [change["decision_id"] for change in page["items"]] == ids[1:]
+    assert page["next"] is None
+    answer = anna.get(CHANGES, params={"after": "1~gone"})
+    assert "give one that this list has given" in problem(answer, 422, "invalid-request")
 
 
 def test_a_dispute_is_settled_in_the_operators_name(
@@ -389,6 +404,7 @@ OPERATORS = [
     for name in ("profile", "history", "decisions", "pending", "disputes", "jobs", "health")
 ] + [
     ("GET", "/v1/agents/crm/contacts"),
+    ("GET", CHANGES),
     ("GET", "/v1/agents/crm/find?query=x"),
     ("GET", "/metrics"),
     ("POST", f"{PRIYA}/erasures"),

@@ -263,6 +263,14 @@ INDEXED = {
 }
 NEAR = {"find_nearest": INDEXED, "list_nearest": NEAREST}
 SESSION_KEY = ALICE.session_key("chat-1")
+WEBHOOK = {"name": "crm", "lease_id": "w1"}
+
+
+def placing(decision_id: str, last_place: int, next_place: int) -> dict[str, Any]:
+    changes = [{"decision_id": decision_id, "place": last_place + 1}]
+    return {"last_place": last_place, "next_place": next_place, "changes": changes}
+
+
 NO_OUTCOMES = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
 TURNS = {
     "tenant": ALICE.tenant,
@@ -507,6 +515,12 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "at": NOON,
     },
     "record_use": {"used": [{"fact_id": FIRST["fact_id"], "recalls": 2, "at": NOON}]},
+    "lease_webhook": {**WEBHOOK, "now": NOON, "until": NOON},
+    "keep_webhook": {**WEBHOOK, "state": "{}", "until": NOON},
+    "list_webhooks": {},
+    "list_unplaced": {"limit": 5},
+    "place_changes": placing(SECOND["decision_id"], 2, 4),
+    "list_changes": {"agent_key": ALICE.agent_key, "first": 1, "window": 5},
     "record_recalls": {
         "asked": [{"contact_key": ALICE.contact_key, "recalls": 2, "empty_recalls": 1}]
     },
@@ -535,6 +549,8 @@ def tell(graph: Graph) -> None:
     graph.run("lease_job", LEASING)
     graph.run("upsert_task", TASK_BEGUN)
     graph.run("link_task_session", TASK_SESSION)
+    graph.run("place_changes", placing(FIRST["decision_id"], 0, 2))
+    graph.run("lease_webhook", CALLS["lease_webhook"])
 
 
 def assert_as_declared(graph: Graph, name: str, rows: list[Row]) -> None:

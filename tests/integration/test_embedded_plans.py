@@ -28,6 +28,7 @@ COLD = {
     *("count_jobs", "list_jobs", "list_due_jobs"),
     *("find_unfinished_job",),
     *("link_task_session", "list_contact_keys", "count_contacts"),
+    *("list_unplaced", "list_changes"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
 }
 """What an operator asks for now and then, or a task once."""
@@ -98,6 +99,7 @@ NUMBERS = {
         "rank",
         "limit",
         "attempts",
+        *("first", "window", "place", "last_place", "next_place"),
         "lifetime_days",
     ),
     *("schema_version", "embedding_dimension", "dimension"),

@@ -27,5 +27,5 @@ def test_every_table_of_the_schema_has_a_place_in_an_export() -> None:
     migrations = (ROOT / "cypher" / "embedded" / "migrations").glob("*.cypher")
     text = "".join(path.read_text(encoding="utf-8") for path in migrations)
     tables = set(re.findall(r"CREATE (?:NODE|REL) TABLE IF NOT EXISTS `?(\w+)", text))
-    implied = {"Agent", "Store", "KNOWS", "ABOUT", "FOR", "CONCERNS", "ERASES"}
+    implied = {"Agent", "Store", "Webhook", "KNOWS", "ABOUT", "FOR", "CONCERNS", "ERASES"}
     assert tables == {*KEY_OF, *LINKS, *implied}

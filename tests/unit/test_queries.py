@@ -192,8 +192,8 @@ def test_shipped_migrations_are_numbered_from_1(engine: str) -> None:
 
 
 SHIPPED_STEPS = {
-    "embedded": ["2c247c5cc02a6307", "4f53cda18c2baa0c"],
-    "neo4j": ["b45ca938d9f8b6ee", "bebcaf6784ccd816"],
+    "embedded": ["2c247c5cc02a6307", "4f53cda18c2baa0c", "6e6a62775de985e5"],
+    "neo4j": ["b45ca938d9f8b6ee", "bebcaf6784ccd816", "641f506ab5604db7"],
 }
 """A mark of the statements of each step that a release has shipped."""
 

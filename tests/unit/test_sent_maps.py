@@ -80,7 +80,7 @@ def columns_of(label: str) -> set[str]:
 @every(
     ("label", "path", "later"),
     [
-        ("Decision", ("commits", "decision"), {"correction", "corrected_at"}),
+        ("Decision", ("commits", "decision"), {"correction", "corrected_at", "place"}),
         (
             "Fact",
             ("commits", "fact"),

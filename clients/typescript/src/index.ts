@@ -284,6 +284,11 @@ export class AgentMemory extends Bound<{ agent_id: string }> {
     return this.list(`${AGENT}/decisions`, query);
   }
 
+  /** Every decision and erasure in one order; keep the `cursor` of the last one as `after`. */
+  changes(query: Query<"list_agent_changes"> = {}) {
+    return this.list(`${AGENT}/changes`, query);
+  }
+
   /** What waits for an answer, of all contacts. */
   pending(query: Query<"list_agent_pending"> = {}) {
     return this.list(`${AGENT}/pending`, query);

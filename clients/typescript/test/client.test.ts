@@ -113,6 +113,7 @@ test("an operator settles, corrects, undoes and ends", async () => {
   const [dispute] = await all(priya.disputes());
   assert.equal(dispute?.facts.length, 2);
   assert.equal((await all(operator.agent("crm").disputes())).length, 1);
+  assert.ok((await all(operator.agent("crm").changes())).some((change) => change.fact_id === kept));
   await priya.resolve({ keep: [kept], reason: "She said so by phone." });
   const amended = await priya.amend({ text: "Lives in Rome.", attribute: "city", value: "Rome", reason: "By phone." });
   assert.equal((await priya.value("city"))[0]?.value, "Rome");

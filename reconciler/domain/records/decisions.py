@@ -174,6 +174,32 @@ class Comparison(Neighbour):
 
 
 @frozen
+class Change:
+    """One change of an agent's memory: a decision or an erasure, by its ids and without words.
+
+    Attributes:
+        cursor: its place in the order of the agent's changes, for the list that continues after it.
+        decision_id: the decision; with ERASE the erasure.
+        contact_id: whom it is about.
+        action: an ``Action``, or ``ERASE``.
+        decided_by, disposal: as in ``Decision``; None for an erasure.
+        at: when it was decided, or when the erasure began (UTC). It is no order: clocks differ.
+        fact_id: as in ``Decision``.
+        ended_ids: the facts that it ended.
+    """
+
+    cursor: str
+    decision_id: str
+    contact_id: str
+    action: str
+    decided_by: str | None
+    disposal: str | None
+    at: datetime
+    fact_id: str | None
+    ended_ids: tuple[str, ...]
+
+
+@frozen
 class Resting:
     """A fact that also rests on the evidence of a decision other than its own."""
 

@@ -105,6 +105,12 @@ def list_agent_disputes(agent: AgentOf, page: PageOf) -> Any:
     return page.of(agent.disputes, place=read_dispute_place)
 
 
+@routes.answers(_AGENT + "/changes", shapes.ChangesPage)
+def list_agent_changes(agent: AgentOf, page: PageOf) -> Any:
+    """Every decision and erasure in one order; keep the `cursor` of the last as `after`."""
+    return page.of(agent.changes, lambda change: change.cursor, str)
+
+
 @routes.answers(_AGENT + "/jobs", shapes.JobPage)
 def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Any:
     """The conversations that were handed over, the newest first."""

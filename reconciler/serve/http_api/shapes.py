@@ -171,6 +171,7 @@ def page_of(name: str, kind: Any) -> type[BaseModel]:
     return made
 
 
+ChangesPage = page_of("Changes", decisions.Change)
 ContactsPage = page_of("Contacts", Contact)
 DecisionPage = page_of("Decision", DecisionShape)
 DisputePage = page_of("Dispute", Dispute)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from reconciler.domain.recalling.answering import RecordedAnswer
 from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
-from reconciler.domain.records.decisions import Comparison, Decision
+from reconciler.domain.records.decisions import Change, Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import ActionCount, RefusalCount
 from reconciler.domain.records.kinds import (
@@ -22,7 +22,7 @@ from reconciler.domain.records.kinds import (
     newest_first,
 )
 from reconciler.domain.records.notes import Scope, check_identifier
-from reconciler.errors import InvalidNoteError, UnknownDecisionError
+from reconciler.errors import InvalidNoteError, InvalidRequestError, UnknownDecisionError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
@@ -35,6 +35,7 @@ from reconciler.service.stores.rows import (
     EVERYTHING,
     EVIDENCE,
     TAKEN,
+    UNREADABLE,
     first_rows,
     of_contacts,
     pages,
@@ -46,6 +47,12 @@ _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _LOOKED_UP_MAX = 500
 """The most decisions of one contact that are looked up by their ids. If more are wanted, all of its
 decisions are read at once; reading one costs a twentieth of a look-up."""
+
+_WINDOW_MAX = 10_000
+"""The most changes that get their places, or are looked through, in one transaction."""
+
+_PLACE_DIGITS = 19
+"""Fewer digits are a number that both engines can hold."""
 
 _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 
@@ -310,6 +317,53 @@ class DecisionStore(Store):
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
         return bool(self.rows_of(scope, "record_correction", **given))
 
+    def place_changes(self, rows: Sequence[Row], now: datetime) -> None:
+        """Give changes the next places, unless another reader gave places since they were read."""
+        last = rows[0]["last_place"]
+        first = max(last + 1, int(now.timestamp() * 1_000_000))
+        changes = [
+            {"decision_id": row["decision_id"], "place": place}
+            for place, row in enumerate(rows, first)
+        ]
+        self.rows("place_changes", last_place=last, next_place=first + len(rows), changes=changes)
+
+    def list_changes(
+        self, scope: Scope, after: str | None, limit: int, now: datetime
+    ) -> list[Change]:
+        """List the changes of the contact's agent after a cursor, in order.
+
+        Times cannot order them: clocks differ, and a transaction may commit late. So the reader
+        gives each decision and each erasure that is committed and has no place yet the next place,
+        under the lock of the store. Places rise with the clock: a cursor from before the store was
+        restored names a place that no change has, or another one.
+
+        Raises:
+            InvalidRequestError: the agent has no change with this cursor.
+        """
+        while rows := self.rows("list_unplaced", limit=_WINDOW_MAX):
+            self.place_changes(rows, now)
+        first, window = 1, limit + 1
+        if after is not None:
+            check_identifier("after", after, InvalidRequestError)
+            place = after.partition("~")[0]
+            first = int(place) if place.isdecimal() and len(place) < _PLACE_DIGITS else 0
+        found: list[Change] = []
+        while len(found) <= limit:
+            rows = self.rows("list_changes", agent_key=scope.agent_key, first=first, window=window)
+            found += [_change(row) for row in rows if row["is_own"]]
+            if len(rows) < window:
+                break
+            first, window = rows[-1]["place"] + 1, _WINDOW_MAX
+        if after is None:
+            return found[:limit]
+        if not found or found[0].cursor != after:
+            raise InvalidRequestError(
+                "no change of this agent has this cursor; give one that this list has given, for "
+                "the same agent. If the memory was restored since then, start again without it: "
+                "the ids of decisions are still the same"
+            )
+        return found[1 : limit + 1]
+
     def commit_decisions(
         self, commits: Sequence[Commit], seconds_max: float | None = None
     ) -> set[str]:
@@ -391,6 +445,22 @@ class DecisionStore(Store):
             return DECISIONS.all(self.rows("find_decisions", **asked))
         wanted, rows = set(decision_ids), self.rows("list_contact_decisions", **asked)
         return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
+
+
+def _change(row: Row) -> Change:
+    """Read a change; one that no longer says which facts it ended is still a change."""
+    try:
+        ended = DECISIONS.make(row | {"correction": None}).superseded_ids
+    except UNREADABLE:
+        ended = ()
+    thin = {name: row[name] for name in _THIN}
+    return Change(cursor=f"{row['place']}~{row['decision_id']}", ended_ids=ended, **thin)
+
+
+_THIN = (
+    *("decision_id", "contact_id", "action", "decided_by", "disposal"),
+    *("at", "fact_id"),
+)
 
 
 def _place_of(made: Decision) -> tuple[float, str]:
