@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+from base64 import b64decode
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
@@ -65,6 +66,8 @@ from reconciler.resources import (
 _PREFIX = "RECONCILER_"
 _OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
 """Variables that clients of the HTTP API read, as its pages show; none of them is a setting."""
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 _Name = Annotated[str, Field(min_length=1)]
 
@@ -320,6 +323,45 @@ class JobsSettings(_Group, JobPolicy, frozen=True):
     poll_seconds: Seconds = 1.0
 
 
+class WebhookSettings(_Group, JobPolicy, frozen=True):
+    """Where an agent's changes and digests are sent, and how often that is tried."""
+
+    url: str | None = None
+    command: tuple[_Name, ...] = ()
+    secret: SecretStr | None = None
+    agents: tuple[_Name, ...] = ()
+    events: tuple[Literal["changes", "digest"], ...] = ("changes", "digest")
+    private_hosts: tuple[_Name, ...] = ()
+    timeout_seconds: Seconds = 10.0
+    attempts_max: Positive = 12
+    backoff_seconds_max: Wait = 21_600.0
+
+    @model_validator(mode="after")
+    def _can_be_sent_to(self) -> Self:
+        if (self.url is None) is not bool(self.command):
+            raise ValueError("give either url or command")
+        if self.url is None:
+            return self
+        parts = urlsplit(self.url)
+        schemes = ("https", "http") if parts.hostname in LOOPBACK_NAMES else ("https",)
+        if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
+            raise ValueError(
+                "url must begin with https:// and a host, without a user; http:// only reaches "
+                f"this machine ({', '.join(LOOPBACK_NAMES)})"
+            )
+        given = self.secret.get_secret_value() if self.secret else ""
+        try:
+            length = len(b64decode(given.removeprefix("whsec_"), validate=True))
+        except ValueError:
+            length = 0
+        if not (given.startswith("whsec_") and 24 <= length <= 64):  # the standard's bounds
+            raise ValueError(
+                "secret must be whsec_ and 24 to 64 bytes in base64; make one with "
+                "`echo whsec_$(openssl rand -base64 32)`"
+            )
+        return self
+
+
 class LogSettings(_Group, frozen=True):
     """How long-running commands log; without a level, each command uses its own."""
 
@@ -351,6 +393,8 @@ class Settings(BaseSettings):
     extractor: ExtractorSettings = ExtractorSettings()
     jobs: JobsSettings = JobsSettings()
     log: LogSettings = LogSettings()
+    webhooks: dict[str, WebhookSettings] = {}
+    page_url: str | None = None
 
     @property
     def is_in_memory(self) -> bool:
@@ -395,6 +439,8 @@ class OpenFields(TypedDict, total=False):
     life: Group
     jobs: Group
     log: Group
+    webhooks: Group
+    page_url: str
 
 
 class SettingFields(OpenFields, total=False):
@@ -496,7 +542,7 @@ def _is_unknown(variable: str) -> bool:
     if not given.startswith(_PREFIX) or variable in _OF_CLIENTS:
         return False
     group = f"{given.partition('__')[0]}__"
-    known = map(_variable_of, _names())
+    known = (*map(_variable_of, _names()), _variable_of("webhooks."))
     return not any(each == given or each.startswith(group) for each in known)
 
 

@@ -12,8 +12,8 @@ __all__ = ["OPS", "call_of", "ops_of"]
 
 OF_BOTH = ("export", "health", "import_from", "replay", "report")
 OPS: Mapping[type, tuple[str, ...]] = {
-    Memory: ("backup", "cancel_reembed", "export", "model_move", "reembed"),
-    AgentMemory: OF_BOTH,
+    Memory: ("backup", "cancel_reembed", "export", "model_move", "reembed", "resend"),
+    AgentMemory: (*OF_BOTH, "digest"),
     ContactMemory: (*OF_BOTH, "contact_page"),
 }
 """Which functions take what; ``restore`` takes no memory."""

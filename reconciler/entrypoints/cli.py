@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from reconciler.entrypoints import (
     browser_commands,
+    change_commands,
     demo_command,
     import_command,
     job_commands,
@@ -94,8 +95,8 @@ _GROUPS: Mapping[str, str] = {
     "What is known about a contact": "briefing profile value check about find evidence decisions "
     "explain answer impact tasks report browser accounts join-account leave-account",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
-    "relate amend revoke revert refusals expiring",
-    "Memory for other programs": "mcp serve token",
+    "relate amend revoke revert refusals expiring digest",
+    "Memory for other programs": "mcp serve token changes resend",
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
@@ -106,6 +107,7 @@ _GROUPS: Mapping[str, str] = {
 _COMMANDS: Mapping[str, Any] = {
     **{row.name: row for row in ROWS},
     **browser_commands.COMMANDS,
+    **change_commands.COMMANDS,
     **demo_command.COMMANDS,
     **import_command.COMMANDS,
     **job_commands.COMMANDS,

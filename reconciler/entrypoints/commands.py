@@ -349,6 +349,11 @@ ROWS = (
     ),
     _Decides("unarchive", ContactMemory.unarchive),
     CommandRow(
+        "digest",
+        ops.digest,
+        lambda found, agent: record_panel(found, agent) if found.counts else "Nothing waits.",
+    ),
+    CommandRow(
         "health",
         ops.health,
         health_view,

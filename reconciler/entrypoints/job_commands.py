@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
@@ -40,7 +39,6 @@ from reconciler.entrypoints.options import (
 )
 from reconciler.entrypoints.rendering import lines
 from reconciler.entrypoints.serving import (
-    HealthSeconds,
     StopSignals,
     logging_to_stderr,
     stop_signals,
@@ -267,10 +265,11 @@ def drain(as_json: AsJson = False) -> None:
 def worker(
     metrics_port: Annotated[int | None, typer.Option(min=0, max=65_535)] = None,
     metrics_host: str = "127.0.0.1",
-    health_seconds: HealthSeconds = 300,
     as_json: AsJson = False,
 ) -> None:
     """Process jobs as they arrive, until SIGTERM or Ctrl-C; with --json, one line per ended job.
+
+    It also sends changes and digests to the webhooks of the settings.
 
     The current job then goes back to the queue; nothing is lost. Any number of workers may run on
     one Neo4j. The embedded engine serves one process at a time: use `reconciler drain` there.
@@ -278,19 +277,18 @@ def worker(
     Options:
         metrics_port: serve /metrics, /healthz and /readyz on this port; 0 picks a free one.
         metrics_host: the address for --metrics-port; 0.0.0.0 in a container.
-        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.entrypoints.doctor import describe_extractor
-    from reconciler.ops.metrics import health_of_all, reading_health, serve_metrics
+    from reconciler.ops.metrics import serve_metrics
+    from reconciler.ops.webhooks import sending
     from reconciler.settings import load_settings
 
-    every_seconds = 0 if metrics_port is None else health_seconds
     with (
         logging_to_stderr(logging.INFO, load_settings().log),
         stop_signals() as asked,  # before the memory is opened, which may wait for a server
         Memory.open(warm_up=True) as memory,
-        reading_health(partial(health_of_all, memory), every_seconds) as health,
-        serve_metrics(memory.queue, metrics_port, health, metrics_host) as address,
+        serve_metrics(memory.queue, metrics_port, metrics_host) as address,
+        sending(memory),
     ):
         _LOG.info("reading with %s", describe_extractor(memory.settings))
         if address is not None:

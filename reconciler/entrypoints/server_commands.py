@@ -29,7 +29,6 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import listed, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
-    HealthSeconds,
     Port,
     Tokens,
     Worker,
@@ -241,7 +240,6 @@ def serve_api(
     tokens: Tokens = None,
     calls_per_minute: CallsPerMinute = 3_000,
     worker: Worker = None,
-    health_seconds: HealthSeconds = 0,
     as_json: AsJson = False,
 ) -> None:
     """Serve memory over HTTP, as JSON under /v1 and as a page at /, until SIGTERM or Ctrl-C.
@@ -258,7 +256,6 @@ def serve_api(
         login_header: the header in which a proxy on this machine names who is logged in to the
             page; a token with that --name says what the person may do.
         calls_per_minute: how many requests a minute each token may make.
-        health_seconds: how often to read all agents' health for /metrics, in seconds; 0 for never.
     """
     from reconciler.settings import load_settings
 
@@ -269,13 +266,7 @@ def serve_api(
         address = address_of(host, port, name, tls_certificate, tls_key, login_header)
         known = tokens_of(tokens)
         serve(
-            lambda memory: serve_app(
-                memory,
-                known,
-                address,
-                calls_per_minute=calls_per_minute,
-                health_seconds=health_seconds,
-            ),
+            lambda memory: serve_app(memory, known, address, calls_per_minute=calls_per_minute),
             address,
             known,
             worker=worker,

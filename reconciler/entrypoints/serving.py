@@ -45,7 +45,6 @@ Tokens = Annotated[
 ]
 Port = Annotated[int, typer.Option(min=0, max=65_535)]
 CallsPerMinute = Annotated[int, typer.Option(min=1)]
-HealthSeconds = Annotated[int, typer.Option(min=0)]
 Worker = Annotated[
     bool | None,
     typer.Option(
@@ -110,11 +109,16 @@ def tokens_of(path: Path | None) -> TokenList:
 
 @contextmanager
 def open_memory(worker: bool | None) -> Iterator[Memory]:
-    """Open the memory, with a thread that reads handed-over sessions if one is wanted."""
+    """Open the memory, with a worker if one is wanted: for handed-over sessions and webhooks."""
     with Memory.open(warm_up=True) as memory:
-        if memory.settings.graph == "embedded" if worker is None else worker:
-            memory.start_worker()
-        yield memory
+        if not (memory.settings.graph == "embedded" if worker is None else worker):
+            yield memory
+            return
+        from reconciler.ops.webhooks import sending
+
+        memory.start_worker()
+        with sending(memory):
+            yield memory
 
 
 def serve(

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
         reembed as reembed,
         restore as restore,
     )
+    from reconciler.ops.webhooks import digest as digest, resend as resend
 
 _HOMES = {
     "reviews": "contact_page health import_from replay report",
     "store_moves": "backup cancel_reembed export model_move reembed restore",
+    "webhooks": "digest resend",
 }
 """Each name is imported when it is first used, so that a help text does not wait for an engine."""
 

@@ -59,7 +59,7 @@ INSTANTS = st.sampled_from(
 KINDS: dict[str, st.SearchStrategy[str]] = {
     **dict.fromkeys(("limit", "budget_tokens", "port", "metrics_port", "batch", "days"), NUMBERS),
     **dict.fromkeys(("floor", "min_score", "min_confidence", "importance", "bound"), NUMBERS),
-    **dict.fromkeys(("health_seconds", "calls_per_minute"), NUMBERS),
+    "calls_per_minute": NUMBERS,
     **dict.fromkeys(("since", "until", "as_of", "valid_at", "at", "said_at"), INSTANTS),
     **dict.fromkeys(("valid_from", "started_at", "expires"), INSTANTS),
     **dict.fromkeys(("host", "metrics_host"), st.sampled_from(("127.0.0.1", "::1", ""))),

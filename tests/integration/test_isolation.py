@@ -79,7 +79,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         **dict.fromkeys(
             (
                 *("backup", "cancel_reembed", "close", "describe", "drain", "finish_erasures"),
-                *("agents", "model_move", "open", "queue", "reembed"),
+                *("agents", "model_move", "open", "queue", "reembed", "resend"),
                 *("start_worker", "stop_workers", "warm_up", "worker"),
             ),
             (WHOLE,),
@@ -87,6 +87,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
     },
     AgentMemory: {
         **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
+        **dict.fromkeys(("changes", "digest"), (OF_AGENT,)),
         "submit_session": (OF_AGENT, "session_id"),
     },
     ContactMemory: {

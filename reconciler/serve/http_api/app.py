@@ -27,12 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from reconciler.errors import ReconcilerError
 from reconciler.frozen import in_order
 from reconciler.memory import Memory
-from reconciler.ops.metrics import (
-    QueueCollector,
-    counting_decisions,
-    health_of_all,
-    reading_health,
-)
+from reconciler.ops.metrics import QueueCollector, counting_decisions
 from reconciler.serve.access.connections import Bounds
 from reconciler.serve.access.grants import NotGrantedError
 from reconciler.serve.access.http_door import (
@@ -94,7 +89,6 @@ def serve_app(
     address: Address,
     *,
     calls_per_minute: int,
-    health_seconds: float = 0,
 ) -> ASGIApp:
     """The HTTP API and the page as an ASGI application, to run in a server of your own.
 
@@ -103,9 +97,8 @@ def serve_app(
         tokens: the tokens that are let in.
         address: the names that it may be called by.
         calls_per_minute: how many requests each token may make.
-        health_seconds: how often to read all agents' health for /metrics; 0 for never.
     """
-    inside = BodyDoor(_WholeIds(api(memory, health_seconds=health_seconds)))
+    inside = BodyDoor(_WholeIds(api(memory)))
     door = TokenDoor(
         inside,
         tokens,
@@ -128,13 +121,8 @@ def serve_app(
     return either
 
 
-def api(memory: Memory, *, health_seconds: float = 0) -> FastAPI:
-    """Only the endpoints, for use behind a ``TokenDoor``.
-
-    Args:
-        memory: the memory.
-        health_seconds: how often to read all agents' health for /metrics; 0 for never.
-    """
+def api(memory: Memory) -> FastAPI:
+    """Only the endpoints, for use behind a ``TokenDoor``."""
     registry = CollectorRegistry()
     registry.register(QueueCollector(memory.queue))
 
@@ -143,10 +131,7 @@ def api(memory: Memory, *, health_seconds: float = 0) -> FastAPI:
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = max(threads.total_tokens, _AT_ONCE_MAX)
         app.openapi()  # which takes half a second, else of the first request
-        read = partial(health_of_all, memory)
-        with counting_decisions(registry), reading_health(read, health_seconds) as health:
-            for collector in health:
-                registry.register(collector)
+        with counting_decisions(registry):
             yield
 
     app = _Api(
