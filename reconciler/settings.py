@@ -394,7 +394,7 @@ class Settings(BaseSettings):
     jobs: JobsSettings = JobsSettings()
     log: LogSettings = LogSettings()
     webhooks: dict[str, WebhookSettings] = {}
-    page_url: str | None = None
+    page_url: str = ""
 
     @property
     def is_in_memory(self) -> bool:

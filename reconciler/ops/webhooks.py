@@ -18,7 +18,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -48,7 +48,7 @@ _ADDED = {"user-agent": "graph-memory-reconciler", "content-type": "application/
 
 
 @in_order
-class Waiting:
+class WaitingItem:
     """One thing that waits for a person, without words.
 
     Attributes:
@@ -66,7 +66,7 @@ class Waiting:
 
 
 @frozen
-class Digest:
+class DailyDigest:
     """What waits for a person in an agent's memory.
 
     Attributes:
@@ -76,11 +76,11 @@ class Digest:
     """
 
     counts: Mapping[str, int]
-    oldest: tuple[Waiting, ...]
+    oldest: tuple[WaitingItem, ...]
     link: str | None
 
 
-def digest(memory: AgentMemory) -> Digest:
+def digest(memory: AgentMemory) -> DailyDigest:
     """What waits for a person: held notes, disputes, stuck jobs, and events that were given up.
 
     Args:
@@ -89,28 +89,28 @@ def digest(memory: AgentMemory) -> Digest:
     services = parts_of(memory, AgentMemory)
     long_ago = services.clock() - _DAY
     found = [
-        Waiting("dispute", each.facts[0].fact_id, each.scope.contact_id, each.opened_at)
+        WaitingItem("dispute", each.facts[0].fact_id, each.scope.contact_id, each.opened_at)
         if isinstance(each, Dispute)
-        else Waiting("question", each.decision_id, each.scope.contact_id, each.at)
+        else WaitingItem("question", each.decision_id, each.scope.contact_id, each.at)
         for each in memory.pending()
     ]
     found += [
-        Waiting("job", job.job_id, job.scope.contact_id, job.submitted_at)
+        WaitingItem("job", job.job_id, job.scope.contact_id, job.submitted_at)
         for state in (JobState.DEAD, JobState.WAITING, JobState.RUNNING)
         for job in memory.jobs(state=state, limit=_JOBS_MAX)
         if state is JobState.DEAD or job.submitted_at < long_ago
     ]
     found += [
-        Waiting("dead letter", letter.event_id, f"{name}: {letter.error}", letter.at)
+        WaitingItem("dead letter", letter.event_id, f"{name}: {letter.error}", letter.at)
         for name, kept in _store_of(memory).all().items()
         for letter in kept.dead
         if letter.agent_key == memory._scope.agent_key
     ]
     page, agent = services.settings.page_url, quote(memory.agent_id, safe="")
-    return Digest(
+    return DailyDigest(
         counts=Counter(each.kind for each in found),
         oldest=tuple(sorted(found, key=lambda each: each.since)[:_ITEMS_MAX]),
-        link=page and f"{page.rstrip('/')}/questions?agent={agent}",
+        link=f"{page.rstrip('/')}/questions?agent={agent}" if page else None,
     )
 
 
@@ -124,7 +124,7 @@ def resend(memory: Memory, name: str) -> list[DeadLetter]:
     Raises:
         InvalidRequestError: the settings have no such webhook, or a worker is sending to it.
     """
-    if name not in memory.settings.webhooks:
+    if name not in parts_of(memory, Memory).settings.webhooks:
         raise InvalidRequestError(f"there is no webhook {name!r} in the settings")
     sender = _Sender(memory, name)
     state = sender.lease()
@@ -280,7 +280,7 @@ def _store_of(memory: Memory | AgentMemory) -> WebhookStore:
     return WebhookStore(parts_of(memory, Memory, AgentMemory).archive_store.graph)
 
 
-def _body(kind: str, at: datetime, agent: AgentMemory, data: Change | Digest) -> str:
+def _body(kind: str, at: datetime, agent: AgentMemory, data: Change | DailyDigest) -> str:
     whose = {"tenant": agent.tenant, "agent_id": agent.agent_id}
     return to_json({"type": kind, "timestamp": at, **whose, "data": data}).decode()
 
@@ -332,7 +332,7 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
             context = ssl.create_default_context()
             made.sock = context.wrap_socket(reached, server_hostname=host)
         # A server that sends a byte now and then would never be silent for long enough.
-        timer = threading.Timer(hook.timeout_seconds, made.sock.shutdown, [socket.SHUT_RDWR])
+        timer = threading.Timer(hook.timeout_seconds, _cut_off, [made.sock])
         timer.start()
         try:
             path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
@@ -340,6 +340,11 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
             return made.getresponse().status
         finally:
             timer.cancel()
+
+
+def _cut_off(reached: socket.socket) -> None:
+    with suppress(OSError):  # it has ended by itself
+        reached.shutdown(socket.SHUT_RDWR)
 
 
 def _check_address(hook: WebhookSettings, host: str, reached: str) -> None:

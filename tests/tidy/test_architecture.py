@@ -76,6 +76,7 @@ STORES = {
     "erasure_store.py",
     "fact_store.py",
     "session_store.py",
+    "webhook_store.py",
 }
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}

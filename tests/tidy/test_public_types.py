@@ -46,6 +46,7 @@ with Memory.open(embedded_path=":memory:", reconcile={"guard": "on"}) as memory:
 def test_a_type_checker_knows_every_setting_and_group_by_name() -> None:
     wanted = {name: _taken(field.annotation) for name, field in Settings.model_fields.items()}
     wanted["graph"] = set(engine_names())
+    wanted["webhooks"] = _flat(Group)  # of groups, by their names
     hints = get_type_hints(SettingFields)
     assert {name: _flat(hint) for name, hint in hints.items()} == wanted
 
