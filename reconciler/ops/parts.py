@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.bound_memory import BoundMemory, ContactMemory
+from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _GIVEN = {
     Memory: "an open Memory",
     BoundMemory: 'memory.agent("crm") or memory.contact("crm", "priya")',
+    AgentMemory: 'memory.agent("crm")',
     ContactMemory: 'memory.contact("crm", "priya")',
 }
 

@@ -32,6 +32,7 @@ from reconciler.bound_memory import AgentMemory
 from reconciler.domain.records.decisions import Change
 from reconciler.domain.records.facts import Dispute
 from reconciler.domain.records.kinds import JobState, later
+from reconciler.domain.records.notes import check_identifier
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.frozen import frozen, in_order
 from reconciler.memory import Memory
@@ -124,7 +125,9 @@ def resend(memory: Memory, name: str) -> list[DeadLetter]:
     Raises:
         InvalidRequestError: the settings have no such webhook, or a worker is sending to it.
     """
-    if name not in parts_of(memory, Memory).settings.webhooks:
+    services = parts_of(memory, Memory)
+    check_identifier("name", name, InvalidRequestError)
+    if name not in services.settings.webhooks:
         raise InvalidRequestError(f"there is no webhook {name!r} in the settings")
     sender = _Sender(memory, name)
     state = sender.lease()

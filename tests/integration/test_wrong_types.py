@@ -157,7 +157,7 @@ def test_what_no_function_of_ops_takes_is_refused_in_our_words(memory: Memory, n
     kinds = [kind for kind in OPS if name in OPS[kind]]
     held = (memory, memory.agent("crm"), memory.contact(*WHO), AsyncMemory(memory), Memory, None)
     given = {"path": "backup", "out": "export", "model": "noop", "profile": "seed"}
-    given |= {"system": "mem0", "source": "none"}
+    given |= {"system": "mem0", "source": "none", "name": "crm"}
     taken = inspect.signature(getattr(ops, name)).parameters
     for wrong in (each for each in held if type(each) not in kinds):
         with pytest.raises(InvalidRequestError, match=r"^pass (an open Memory|memory\.)"):
