@@ -238,7 +238,7 @@ class _Sender:
         attempts, now = state.attempts + 1, self._clock()
         state = replace(state, error=error)
         if error is not None and attempts < self.hook.attempts_max:
-            due_at = later(now, self.hook.jittered_wait(attempts, None))
+            due_at = later(now, self.hook.wait(attempts, None))
             return replace(state, attempts=attempts, due_at=due_at)
         if error is not None:
             letter = DeadLetter(
