@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import partial
+from functools import partial, wraps
+from inspect import isfunction
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -50,6 +51,7 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.errors import (
+    AbsorbedError,
     InvalidNoteError,
     InvalidRequestError,
     InvalidScopeError,
@@ -108,7 +110,11 @@ class BoundMemory:
 
     def __init__(self, parts: Services, scope: Scope) -> None:
         self._parts = parts
-        self._scope = scope
+        self._bound = scope
+
+    @property
+    def _scope(self) -> Scope:
+        return self._parts.home(self._bound) if self._is_of_a_contact else self._bound
 
     @property
     def _services(self) -> Services:
@@ -120,7 +126,7 @@ class BoundMemory:
 
     @property
     def _attributes(self) -> AttributeBook:
-        return self._services.attributes.of(self._scope.agent_id)
+        return self._services.attributes.of(self._bound.agent_id)
 
     @property
     def _contact_id(self) -> str | None:
@@ -1087,7 +1093,8 @@ class ContactMemory(BoundMemory):
             recall=self.recall if can_recall else None,
             briefing=self.briefing,
             check=self.check if can_check else None,
-            scope=self._scope,
+            scope=lambda: self._scope,
+            book=self._attributes,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),
             trusted_tools=self._settings.gate.trusted_tools or ()
@@ -1678,6 +1685,25 @@ class ContactMemory(BoundMemory):
         )
 
 
+def _at_home(call: Callable[..., T]) -> Callable[..., T]:
+    """The call, made again if another process has merged the contact into another meanwhile."""
+
+    @wraps(call)
+    def made(self: ContactMemory, *args: Any, **given: Any) -> T:
+        try:
+            return call(self, *args, **given)
+        except AbsorbedError:
+            self._parts.home.cache_clear()
+            return call(self, *args, **given)
+
+    return made
+
+
+for _name, _call in [*vars(ContactMemory).items()]:
+    if isfunction(_call) and not _name.startswith("_"):
+        setattr(ContactMemory, _name, _at_home(_call))
+
+
 def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
     """The last turns of a conversation.
 
@@ -1890,6 +1916,82 @@ class AgentMemory(BoundMemory):
             topic=topic,
         )
         return self._services.judge(candidate).assessment
+
+    def merge_contacts(
+        self, keep: str, absorb: str, *, by: str, reason: str = "Both are one contact."
+    ) -> Decision:
+        """Merge two contacts of the agent: all that is known of the second is known of the first.
+
+        Its id stays a way to the first contact, for every call. Equal facts become one; values that
+        contradict each other become an open dispute. What was forgotten of one stays forgotten for
+        both. ``split_contacts`` takes it back. The same call again returns the first decision.
+
+        Args:
+            keep: the contact that stays.
+            absorb: the contact that is merged into it.
+            by: who decides, the operator's name.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidScopeError: an id cannot be used.
+            InvalidRequestError: both are the same contact, one is merged into another, or is being
+                erased or restored.
+            UnknownContactError: nothing is known of one of them.
+            InvalidNoteError, InvalidAnswerError: the reason or the name cannot be used.
+            GraphUnavailableError, GraphConflictError: nothing was written; call again.
+        """
+        return self._joined("merge", keep, absorb, by=by, reason=reason)
+
+    def rename_contact(
+        self, old: str, new: str, *, by: str, reason: str = "The contact has another id."
+    ) -> Decision:
+        """Give a contact another id, of which nothing is known yet; the old one stays a way to it.
+
+        Args:
+            old: its present id.
+            new: its new id.
+            by: who decides, the operator's name.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidRequestError: the new id is a contact; merge them.
+            UnknownContactError: nothing is known of the old one.
+            GraphUnavailableError, GraphConflictError: nothing was written; call again.
+        """
+        return self._joined("merge", new, old, by=by, reason=reason, is_new=True)
+
+    def split_contacts(
+        self,
+        keep: str,
+        absorbed: str,
+        *,
+        by: str,
+        reason: str = "They are two contacts.",
+        and_later: bool = False,
+    ) -> Decision:
+        """Take a merge back: the second contact gets what its own sessions and decisions gave.
+
+        Args:
+            keep: the contact that stayed.
+            absorbed: the contact that was merged into it.
+            by: who decides, the operator's name.
+            reason: why, in one sentence.
+            and_later: whether to undo also the later decisions that depend on the merge.
+
+        Raises:
+            InvalidRequestError: they are not merged.
+            RevertRefusedError: later decisions depend on the merge; the message lists them.
+            GraphUnavailableError, GraphConflictError: nothing was written; call again.
+        """
+        check_flags(and_later=and_later)
+        return self._joined("split", keep, absorbed, by=by, reason=reason, and_later=and_later)
+
+    def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
+        own, its = self.contact(keep), self.contact(other)
+        for one in (its,) if "is_new" in given else (own, its):
+            one.check_known()
+        made: Decision = getattr(self._services.persons, act)(own.scope, its._bound, **given)
+        return made
 
 
 def note_to_check(

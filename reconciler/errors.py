@@ -33,6 +33,7 @@
     │   ├── GraphUnavailableError   down, restarting or too slow            (retryable)
     │   │   └── GraphClosedError    this program closed the memory
     │   ├── GraphConflictError      another writer was there first          (retryable)
+    │   │   └── AbsorbedError       the contact was merged into another meanwhile
     │   ├── GraphLockedError        another process holds the embedded file
     │   ├── GraphStorageError       the disk is full or failing, or the file is damaged
     │   ├── DamagedRecordError      a record cannot be read; the others can
@@ -212,6 +213,12 @@ class GraphConflictError(GraphError):
     """Another writer changed the contact first; nothing was written."""
 
     retryable = True
+
+
+class AbsorbedError(GraphConflictError):
+    """The contact was merged into another meanwhile; nothing was written. Call again."""
+
+    retryable = False
 
 
 class GraphLockedError(GraphError):

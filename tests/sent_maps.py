@@ -29,10 +29,12 @@ from reconciler.domain.records.kinds import Action
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import Query
 from reconciler.service.stores.binding_store import ModelStore
+from reconciler.service.stores.commits import Joint
 from reconciler.service.stores.contact_store import ArchiveStore, ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
 from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.rows import ContactState
 from reconciler.service.use_trace import Use
 from tests.commits import MODEL, NOON, committed
 
@@ -175,6 +177,10 @@ def _commit(store: DecisionStore) -> None:
     kept = plain.fact
     rich = replace(rich, evidence=episodes, known_sessions=known, kept=kept, restored=(kept,))
     store.commit_decisions([replace(rich, reopened=(conflict,)), plain])
+    other = Scope("acme", "crm", "alice-2")
+    for is_split in (False, True):
+        joint = Joint(other, ContactState(absorbed=("al",)), ["alice-2", "al"], is_split)
+        store.commit_decisions([replace(rich, joint=joint)])
 
 
 def _erase(store: ErasureStore) -> None:
@@ -189,7 +195,7 @@ def _erase(store: ErasureStore) -> None:
         started_at=NOON,
         plan=ErasurePlan(fact_ids=("f1",)),
     )
-    store.mark(erasure, 1, Marks(episodes={"e1": "[erased]"}))
+    store.mark(erasure, 1, Marks(tombstones={"k1": "c1"}, episodes={"e1": "[erased]"}))
     store.put_ends([FactEnd(fact_id="f1", valid_to=NOON, expires_at=None)])
     store.put_decisions([committed(ALICE, 0).decision])
     store.put_episodes({"e1": "[erased]"})

@@ -2,7 +2,7 @@
 // so a handed-over session is stored whole, with its job. Stored turns stay unchanged, so a second hand-over
 // adds only what is new. Links are looked for and made instead of merged, and episodes too: MERGE of a link,
 // and of a node by a key out of a list, reads the whole table. This engine has one writer at a time. A
-// contact that is being erased, or an erased session, takes no turn and gives no row.
+// contact that is being erased or was merged into another, or an erased session, takes no turn and gives no row.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
@@ -10,7 +10,7 @@ MERGE (contact:Contact {contact_key: $contact_key})
                 contact.version = 0;
 
 MATCH (contact:Contact {contact_key: $contact_key})
-WHERE NOT coalesce(contact.is_erasing, false)
+WHERE NOT coalesce(contact.is_erasing, false) AND coalesce(contact.absorbed_into, '') = ''
 RETURN contact.contact_key AS contact_key;
 
 MERGE (agent:Agent {agent_key: $agent_key})

@@ -6,6 +6,18 @@
 // in a MATCH of its own, behind a WITH, for the same reason.
 // mode: write
 // script for each: each of contacts
+// A merge or a split: the other contact must be as it was seen, or nothing is written.
+// only when each.absorbs is not empty
+MATCH (other:Contact {contact_key: $each.absorbs.contact_key})
+WHERE other.version = $each.absorbs.version AND coalesce(other.absorbed_into, '') = ''
+  AND NOT coalesce(other.is_erasing, false)
+RETURN other.contact_key AS contact_key;
+
+// only when each.parts is not empty
+MATCH (other:Contact {contact_key: $each.parts.contact_key})
+WHERE other.version = $each.parts.version
+RETURN other.contact_key AS contact_key;
+
 // only when each.version is 0
 MERGE (contact:Contact {contact_key: $each.contact_key})
   ON CREATE SET contact.tenant = $each.tenant, contact.agent_id = $each.agent_id,
@@ -64,6 +76,58 @@ MERGE (agent:Agent {agent_key: $each.agent_key})
   ON CREATE SET agent.tenant = $each.tenant, agent.agent_id = $each.agent_id,
                 agent.name = $each.agent_id
 MERGE (agent)-[:KNOWS]->(contact);
+
+// A merge moves all records of the other contact: from now on that contact is a way to this one. Keys of sessions
+// and tasks stay, so a split knows what it gives back. Its decisions name their contact in their records.
+// only when each.absorbs is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.absorbs.contact_key})
+SET contact.absorbed = $each.absorbs.absorbed,
+    contact.has_forgotten = coalesce(contact.has_forgotten, false)
+                              OR coalesce(other.has_forgotten, false),
+    contact.name = CASE WHEN contact.name = contact.contact_id
+                        THEN CASE WHEN other.name = other.contact_id THEN contact.name ELSE other.name END
+                        ELSE contact.name END,
+    other.version = $each.next_version;
+
+// only when each.absorbs is not empty
+UNWIND $each.absorbs.keys AS contact_key
+MATCH (other:Contact {contact_key: contact_key})
+SET other.absorbed_into = $each.contact_id;
+
+// only when each.absorbs is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.absorbs.contact_key})
+MATCH (other)<-[link:ABOUT]-(fact:Fact)
+CREATE (fact)-[:ABOUT]->(contact)
+DELETE link;
+
+// only when each.absorbs is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.absorbs.contact_key})
+MATCH (other)<-[link:`FOR`]-(decision:Decision)
+CREATE (decision)-[:`FOR`]->(contact)
+SET decision.record = replace(decision.record, $each.absorbs.before, $each.absorbs.after)
+DELETE link;
+
+// only when each.absorbs is not empty
+MATCH (other:Contact {contact_key: $each.absorbs.contact_key})<-[:`WITH`]-(session:Session)
+MATCH (session)<-[:READS]-(job:Job)
+SET job.contact_id = $each.contact_id;
+
+// only when each.absorbs is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.absorbs.contact_key})
+MATCH (other)<-[link:`WITH`]-(session:Session)
+CREATE (session)-[:`WITH`]->(contact)
+DELETE link;
+
+// only when each.absorbs is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.absorbs.contact_key})
+MATCH (other)<-[link:CONCERNS]-(task:Task)
+CREATE (task)-[:CONCERNS]->(contact)
+DELETE link;
 
 // for each said of each.sessions
 MERGE (session:Session {session_key: $said.session_key})
@@ -272,4 +336,116 @@ CREATE (decision)-[:REVERTED]->(undone);
 MATCH (decision:Decision {decision_id: $commit.decision_id})
 WITH *
 MATCH (neighbour:Fact {fact_id: $seen.fact_id})
-CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour)
+CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour);
+
+// A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
+// their answers, and the facts that those decisions wrote.
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+SET contact.absorbed = CAST($each.parts.absorbed AS STRING[]),
+    other.version = $each.next_version, other.absorbed_into = NULL,
+    other.last_decision_at = contact.last_decision_at,
+    other.has_forgotten = coalesce(contact.has_forgotten, false)
+                            OR coalesce(other.has_forgotten, false);
+
+// only when each.parts is not empty
+MATCH (other:Contact {contact_key: $each.parts.contact_key})
+UNWIND $each.parts.keys AS contact_key
+MATCH (one:Contact {contact_key: contact_key})
+WHERE one.contact_key <> other.contact_key
+SET one.absorbed_into = other.contact_id;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact)<-[link:`WITH`]-(session:Session)
+WHERE any(key IN $each.parts.keys WHERE session.session_key STARTS WITH (key + '/'))
+CREATE (session)-[:`WITH`]->(other)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (other:Contact {contact_key: $each.parts.contact_key})<-[:`WITH`]-(session:Session)
+MATCH (session)<-[:READS]-(job:Job)
+SET job.contact_id = other.contact_id;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact)<-[link:CONCERNS]-(task:Task)
+WHERE any(key IN $each.parts.keys WHERE task.task_key STARTS WITH (key + '/'))
+CREATE (task)-[:CONCERNS]->(other)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (other)<-[:`WITH`]-(:Session)<-[:`IN`]-(episode:Episode)<-[:JUDGED]-(decision:Decision)
+WHERE decision.episode_id = episode.episode_id
+MATCH (decision)-[link:`FOR`]->(contact)
+CREATE (decision)-[:`FOR`]->(other)
+SET decision.record = replace(decision.record, $each.parts.before, $each.parts.after)
+DELETE link;
+
+// The answer to a question goes with it, and its words into the session of the question.
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (other)<-[:`FOR`]-(held:Decision)<-[:SETTLES]-(answer:Decision)
+MATCH (answer)-[link:`FOR`]->(contact)
+CREATE (answer)-[:`FOR`]->(other)
+SET answer.record = replace(answer.record, $each.parts.before, $each.parts.after)
+DELETE link;
+
+// Once more: a first yes may have led to another person's question.
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (other)<-[:`FOR`]-(held:Decision)<-[:SETTLES]-(answer:Decision)
+MATCH (answer)-[link:`FOR`]->(contact)
+CREATE (answer)-[:`FOR`]->(other)
+SET answer.record = replace(answer.record, $each.parts.before, $each.parts.after)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (other:Contact {contact_key: $each.parts.contact_key})<-[:`FOR`]-(answer:Decision)
+MATCH (answer)-[:SETTLES]->(held:Decision)
+MATCH (held)-[:JUDGED]->(asked:Episode)-[:`IN`]->(session:Session)
+WHERE asked.episode_id = held.episode_id
+MATCH (answer)-[:JUDGED]->(episode:Episode)-[link:`IN`]->(elsewhere:Session)-[:`WITH`]->(contact:Contact)
+WHERE episode.episode_id = answer.episode_id AND contact.contact_key = $each.contact_key
+CREATE (episode)-[:`IN`]->(session)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (other)<-[:`FOR`]-(decision:Decision)-[:WROTE]->(fact:Fact)
+MATCH (fact)-[link:ABOUT]->(contact)
+CREATE (fact)-[:ABOUT]->(other)
+DELETE link;
+
+// Neither contact's records name a fact of the other.
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact)<-[:ABOUT]-(own:Fact)-[link:SUPERSEDES|CONFLICTS_WITH]->(fact:Fact)-[:ABOUT]->(other)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact)<-[:ABOUT]-(own:Fact)<-[link:SUPERSEDES|CONFLICTS_WITH]-(fact:Fact)-[:ABOUT]->(other)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact)<-[:`FOR`]-(decision:Decision)-[link:COMPARED_WITH]->(fact:Fact)-[:ABOUT]->(other)
+DELETE link;
+
+// only when each.parts is not empty
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (other)<-[:`FOR`]-(decision:Decision)-[link:COMPARED_WITH]->(fact:Fact)-[:ABOUT]->(contact)
+DELETE link

@@ -16,10 +16,11 @@ CREATE (erasure:Erasure {
   started_at: $erasure.started_at, plan: $erasure.plan
 })-[:ERASES]->(contact);
 
-// only when tombstone_keys is not empty
-UNWIND $tombstone_keys AS tombstone_key
-MERGE (tombstone:Tombstone {tombstone_key: tombstone_key})
-  ON CREATE SET tombstone.contact_key = $contact_key, tombstone.at = $at,
+// Words of a contact that others were merged into are forgotten under the key of each.
+// only when tombstones is not empty
+UNWIND $tombstones AS buried
+MERGE (tombstone:Tombstone {tombstone_key: buried.tombstone_key})
+  ON CREATE SET tombstone.contact_key = buried.contact_key, tombstone.at = $at,
                 tombstone.erasure_id = $erasure.erasure_id;
 
 // for each session_key of ended_keys

@@ -1,6 +1,6 @@
 // Keep a session's turns, each once, and for a job_id the job that reads the new ones. It is one transaction,
 // so a handed-over session is stored whole, with its job. Stored turns stay unchanged, so a second or a
-// simultaneous hand-over adds only what is new. A contact that is being erased, or an erased session, takes
+// simultaneous hand-over adds only what is new. A contact that is being erased or was merged into another, or an erased session, takes
 // no turn and gives no row.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
@@ -10,7 +10,7 @@ MERGE (contact:Contact {contact_key: $contact_key})
 // The lock comes first, so that this write and the mark of a simultaneous erasure see each other.
 SET contact.locked_by = $session_key
 WITH contact
-WHERE NOT coalesce(contact.is_erasing, false)
+WHERE NOT coalesce(contact.is_erasing, false) AND coalesce(contact.absorbed_into, '') = ''
 OPTIONAL MATCH (known:Session {session_key: $session_key})
 WITH contact, known
 WHERE known.erased_at IS NULL

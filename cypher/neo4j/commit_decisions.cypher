@@ -15,12 +15,29 @@ WITH store
 WHERE coalesce(store.embedding_model, $embedding_model, '')
         = coalesce($embedding_model, store.embedding_model, '')
 UNWIND $contacts AS each
+// Of two contacts that are merged, the one with the lesser key is locked first, too.
+FOREACH (key IN CASE WHEN each.absorbs.contact_key < each.contact_key THEN [each.absorbs.contact_key]
+                     WHEN each.parts.contact_key < each.contact_key THEN [each.parts.contact_key]
+                     ELSE [] END |
+  MERGE (other:Contact {contact_key: key})
+  SET other.locked_by = each.commits[0].decision_id)
 MERGE (contact:Contact {contact_key: each.contact_key})
   ON CREATE SET contact.tenant = each.tenant, contact.agent_id = each.agent_id,
                 contact.contact_id = each.contact_id, contact.name = each.contact_id,
                 contact.version = 0
 SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
+// A merge or a split: the other contact must be as it was seen, or nothing is written.
+CALL (each) {
+  OPTIONAL MATCH (other:Contact {contact_key: coalesce(each.absorbs.contact_key, each.parts.contact_key)})
+  FOREACH (_ IN CASE WHEN other IS NULL THEN [] ELSE [1] END |
+    SET other.locked_by = each.commits[0].decision_id)
+  WITH each, other
+  RETURN (each.absorbs IS NULL OR (other.version = each.absorbs.version AND other.absorbed_into IS NULL
+                                   AND NOT coalesce(other.is_erasing, false)))
+         AND (each.parts IS NULL OR other.version = each.parts.version) AS is_as_seen
+}
+WITH contact, each WHERE is_as_seen
 // A clock may step back; even then no decision about a contact is newer than last_decision_at.
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
@@ -34,6 +51,54 @@ CALL (contact, each) {
     ON CREATE SET agent.tenant = each.tenant, agent.agent_id = each.agent_id,
                   agent.name = each.agent_id
   MERGE (agent)-[:KNOWS]->(contact)
+}
+// A merge moves all records of the other contact: from now on that contact is a way to this one. Keys of sessions
+// and tasks stay, so a split knows what it gives back. Its decisions name their contact in their records.
+CALL (contact, each) {
+  WITH contact, each WHERE each.absorbs IS NOT NULL
+  MATCH (other:Contact {contact_key: each.absorbs.contact_key})
+  SET contact.absorbed = each.absorbs.absorbed,
+      contact.has_forgotten = coalesce(contact.has_forgotten, false)
+                                OR coalesce(other.has_forgotten, false),
+      contact.name = CASE WHEN contact.name = contact.contact_id AND other.name <> other.contact_id
+                          THEN other.name ELSE contact.name END,
+      other.version = each.next_version
+  WITH contact, each, other
+  CALL (contact, each) {
+    UNWIND each.absorbs.keys AS key
+    MATCH (one:Contact {contact_key: key})
+    SET one.absorbed_into = contact.contact_id
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[link:ABOUT]-(fact:Fact)
+    CREATE (fact)-[:ABOUT]->(contact)
+    SET fact.contact_key = contact.contact_key
+    DELETE link
+    WITH contact, fact
+    MATCH (fact)-[link:SUPERSEDES|CONFLICTS_WITH]->(:Fact)
+    SET link.contact_key = contact.contact_key
+  }
+  CALL (contact, each, other) {
+    MATCH (other)<-[link:`FOR`]-(decision:Decision)
+    CREATE (decision)-[:`FOR`]->(contact)
+    SET decision.contact_key = contact.contact_key,
+        decision.record = replace(decision.record, each.absorbs.before, each.absorbs.after)
+    DELETE link
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[:`WITH`]-(:Session)<-[:READS]-(job:Job)
+    SET job.contact_id = contact.contact_id
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[link:`WITH`]-(session:Session)
+    CREATE (session)-[:`WITH`]->(contact)
+    DELETE link
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[link:CONCERNS]-(task:Task)
+    CREATE (task)-[:CONCERNS]->(contact)
+    DELETE link
+  }
 }
 CALL (contact, each) {
   UNWIND each.known_sessions + each.sessions AS said
@@ -265,5 +330,88 @@ CALL (each) {
   UNWIND commit.compared AS seen
   MATCH (neighbour:Fact {fact_id: seen.fact_id})
   CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank, title: toString(round(seen.cosine, 4))}]->(neighbour)
+}
+// A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
+// their answers, and the facts that those decisions wrote. Neither contact's records name a fact of the other.
+CALL (contact, each) {
+  WITH contact, each WHERE each.parts IS NOT NULL
+  MATCH (other:Contact {contact_key: each.parts.contact_key})
+  SET contact.absorbed = each.parts.absorbed,
+      other.version = each.next_version, other.absorbed_into = NULL,
+      other.last_decision_at = contact.last_decision_at,
+      other.has_forgotten = coalesce(contact.has_forgotten, false)
+                              OR coalesce(other.has_forgotten, false)
+  WITH contact, each, other
+  CALL (each, other) {
+    UNWIND each.parts.keys AS key
+    MATCH (one:Contact {contact_key: key}) WHERE one <> other
+    SET one.absorbed_into = other.contact_id
+  }
+  CALL (contact, each, other) {
+    MATCH (contact)<-[link:`WITH`]-(session:Session)
+    WHERE any(key IN each.parts.keys WHERE session.session_key STARTS WITH (key + '/'))
+    CREATE (session)-[:`WITH`]->(other)
+    DELETE link
+    WITH other, session
+    MATCH (session)<-[:READS]-(job:Job)
+    SET job.contact_id = other.contact_id
+  }
+  CALL (contact, each, other) {
+    MATCH (contact)<-[link:CONCERNS]-(task:Task)
+    WHERE any(key IN each.parts.keys WHERE task.task_key STARTS WITH (key + '/'))
+    CREATE (task)-[:CONCERNS]->(other)
+    DELETE link
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[:`WITH`]-(:Session)<-[:`IN`]-(episode:Episode)<-[:JUDGED]-(own:Decision)
+    WHERE own.episode_id = episode.episode_id
+    WITH DISTINCT contact, own
+    MATCH (contact)<-[:`FOR`]-(own)
+    OPTIONAL MATCH (own)<-[:SETTLES*1..2]-(answer:Decision)-[:`FOR`]->(contact)
+    RETURN collect(DISTINCT own) + collect(DISTINCT answer) AS given
+  }
+  CALL (contact, each, other, given) {
+    UNWIND given AS decision
+    WITH DISTINCT contact, each, other, decision
+    MATCH (decision)-[link:`FOR`]->(contact)
+    CREATE (decision)-[:`FOR`]->(other)
+    SET decision.contact_key = other.contact_key,
+        decision.record = replace(decision.record, each.parts.before, each.parts.after)
+    DELETE link
+  }
+  // The words of an answer go into the session of its question.
+  CALL (contact, given) {
+    UNWIND given AS answer
+    MATCH (answer)-[:SETTLES]->(held:Decision)-[:JUDGED]->(asked:Episode)-[:`IN`]->(session:Session)
+    WHERE asked.episode_id = held.episode_id
+    MATCH (answer)-[:JUDGED]->(episode:Episode)-[link:`IN`]->(:Session)-[:`WITH`]->(contact)
+    WHERE episode.episode_id = answer.episode_id
+    WITH DISTINCT session, episode, link
+    CREATE (episode)-[:`IN`]->(session)
+    DELETE link
+  }
+  CALL (contact, other, given) {
+    UNWIND given AS decision
+    MATCH (decision)-[:WROTE]->(fact:Fact)-[link:ABOUT]->(contact)
+    WITH DISTINCT contact, other, fact, link
+    CREATE (fact)-[:ABOUT]->(other)
+    SET fact.contact_key = other.contact_key
+    DELETE link
+    WITH contact, other, fact
+    OPTIONAL MATCH (fact)-[held:SUPERSEDES|CONFLICTS_WITH]->(:Fact)
+    SET held.contact_key = other.contact_key
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[:ABOUT]-(:Fact)-[link:SUPERSEDES|CONFLICTS_WITH]-(:Fact)-[:ABOUT]->(contact)
+    DELETE link
+  }
+  CALL (contact, other) {
+    MATCH (other)<-[:ABOUT]-(:Fact)<-[link:COMPARED_WITH]-(:Decision)-[:`FOR`]->(contact)
+    DELETE link
+  }
+  CALL (contact, other) {
+    MATCH (contact)<-[:ABOUT]-(:Fact)<-[link:COMPARED_WITH]-(:Decision)-[:`FOR`]->(other)
+    DELETE link
+  }
 }
 RETURN each.contact_key AS contact_key

@@ -11,10 +11,11 @@ SET contact.version = $next_version, contact.has_forgotten = true,
 CREATE (erasure:Erasure)-[:ERASES]->(contact)
 SET erasure = $erasure, erasure.unplaced = true
 WITH contact
-CALL (contact) {
-  UNWIND $tombstone_keys AS tombstone_key
-  MERGE (tombstone:Tombstone {tombstone_key: tombstone_key})
-    ON CREATE SET tombstone.contact_key = $contact_key, tombstone.at = $at,
+// Words of a contact that others were merged into are forgotten under the key of each.
+CALL () {
+  UNWIND $tombstones AS buried
+  MERGE (tombstone:Tombstone {tombstone_key: buried.tombstone_key})
+    ON CREATE SET tombstone.contact_key = buried.contact_key, tombstone.at = $at,
                   tombstone.erasure_id = $erasure.erasure_id
 }
 CALL (contact) {

@@ -3,4 +3,5 @@
 // mode: read
 // script for each: contact_key of contact_keys
 MATCH (contact:Contact {contact_key: $contact_key})
-RETURN contact.contact_key AS contact_key, contact.version AS version
+RETURN contact.contact_key AS contact_key, contact.version AS version,
+       contact.absorbed_into AS absorbed_into

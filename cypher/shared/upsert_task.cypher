@@ -8,7 +8,7 @@ MERGE (contact:Contact {contact_key: $contact_key})
                 contact.version = 0
 SET contact.name = contact.name
 WITH contact
-WHERE NOT coalesce(contact.is_erasing, false)
+WHERE NOT coalesce(contact.is_erasing, false) AND coalesce(contact.absorbed_into, '') = ''
   AND NOT EXISTS { MATCH (session:Session {session_key: $session_key})
                    WHERE session.erased_at IS NOT NULL }
 MERGE (agent:Agent {agent_key: $agent_key})

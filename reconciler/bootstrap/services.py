@@ -5,7 +5,7 @@ Each part is imported when it is built, so that a command that only reads loads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -15,6 +15,8 @@ from inspect import signature
 from operator import attrgetter
 from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from cachetools import TTLCache, cached
 
 from reconciler.adapters.note_head import sure_kinds
 from reconciler.bootstrap.chosen_models import (
@@ -109,6 +111,9 @@ if TYPE_CHECKING:
     from reconciler.settings import Settings
 
 T = TypeVar("T")
+
+_HOMES_MAX, _HOME_SECONDS = 10_000, 1.0
+"""Contacts of which a process remembers whether they were merged into another, and for how long."""
 
 
 class _Part(Generic[T]):
@@ -205,6 +210,8 @@ class Services:
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self.hash_key = hash_key_of(settings, self.binding_store, clock)
+        homes: TTLCache[Hashable, Scope] = TTLCache(_HOMES_MAX, _HOME_SECONDS)
+        self.home = cached(homes, lock=RLock())(self._home)
 
     @property
     def opened(self) -> Services:
@@ -232,6 +239,15 @@ class Services:
         names = ("tenant", "agent_id", "contact_id")
         self.opened.ids.check((name, getattr(scope, name)) for name in names)
         return scope
+
+    def _home(self, scope: Scope) -> Scope:
+        """Scope of the contact that this one was merged into; mostly the same scope.
+
+        ``home`` remembers it for a moment. If another process merges the contact in that moment, a
+        write meets an ``AbsorbedError``, and a read an empty contact.
+        """
+        into = self.fact_store.standing(scope).absorbed_into
+        return scope if into is None else replace(scope, contact_id=into)
 
     def build_all(self) -> None:
         """Build every part now, so that a setting that cannot work is reported at opening."""

@@ -69,6 +69,7 @@ _FATES = {
     Action.ARCHIVE: "the reason why facts were archived",
     Action.UNARCHIVE: "the reason why an archived fact is live again",
     Action.CITE: "kept as the reference of a reply or an act that used facts",
+    Action.MERGE: "the reason why another contact was merged into this one",
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
@@ -87,6 +88,7 @@ _COUNTERFACTUALS = {
     Action.ARCHIVE: "A fact is recalled again if it is repeated, or if this decision is reverted.",
     Action.UNARCHIVE: "Reverting this decision would archive it again.",
     Action.CITE: "It changes no fact.",
+    Action.MERGE: "Reverting this decision would give the other contact back what was its own.",
 }
 
 _BY_TEXT = (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT)

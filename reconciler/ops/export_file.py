@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -276,7 +277,9 @@ class _ContactCheck:
         told = scope.columns.items()
         is_own = all(node.properties.get(name, value) == value for name, value in told)
         if node.label in ("Session", "Task"):
-            is_own &= node.node_id.startswith(f"{self._key}/")
+            merged = self._contact.properties.get("absorbed", ())
+            owners = (scope, *(replace(scope, contact_id=each) for each in merged))
+            is_own &= node.node_id.startswith(tuple(f"{one.contact_key}/" for one in owners))
         try:  # as the store will read it
             record = read_node(node.label, node.properties, scope)
             check_bounds(record)

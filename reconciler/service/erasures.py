@@ -43,7 +43,7 @@ from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
 from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
-from reconciler.service.stores.rows import batches
+from reconciler.service.stores.rows import batches, of_its_own
 from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.submissions import IdCheck
@@ -75,6 +75,7 @@ class Erasures:
         forget_answers: makes this process forget an arbiter's answers.
         retry_policy: how often to mark again, if other writers keep coming first.
         clock: the time now, UTC-aware.
+        home: remembers where contacts are.
     """
 
     erasure_store: ErasureStore
@@ -85,6 +86,7 @@ class Erasures:
     forget_answers: Callable[[], None]
     retry_policy: RetryPolicy
     clock: Callable[[], datetime]
+    home: Any
 
     def forget(
         self,
@@ -145,6 +147,7 @@ class Erasures:
         """
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure, on_progress, known)
+            self.home.cache_clear()
         if erasure.state is ErasureState.REMOVED:
             receipt = replace(erasure.receipt, **asdict(self.erasure_store.purge(erasure)))
             if receipt.texts_in_files:
@@ -200,7 +203,7 @@ class Erasures:
                 begun = self.erasure_store.list_erasures([scope], is_unfinished=True)
                 if own := [each for each in begun if each.erasure_id == asked.erasure_id]:
                     return own[0], None
-            version = self.erasure_store.standing(scope).version
+            version = of_its_own(scope, self.erasure_store.fact_store.standing(scope)).version
             read, damaged = self._read(asked, on_progress)
             known = self._known(asked, read)
             _check_known(asked, known, damaged)  # before anything is emptied
@@ -246,17 +249,24 @@ class Erasures:
         keys = self._tombstones(known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
             ended = self.erasure_store.list_session_keys(drafted.scope)
-            return Marks(tombstone_keys=keys, ended_keys=tuple(ended))
+            return Marks(tombstones=keys, ended_keys=tuple(ended))
         plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
             is_shared = is_of_the_day(str(drafted.target.session_id))
-            return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
-        return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
+            return Marks(tombstones=keys, ended_keys=() if is_shared else plan.session_keys)
+        return Marks(tombstones=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
-    def _tombstones(self, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
-        """Make the tombstones of the erased words; also of a revoked fact, because its words go."""
+    def _tombstones(self, known: ContactRecords, drafted: Erasure) -> dict[str, str]:
+        """Make the tombstones of the erased words; also of a revoked fact, because its words go.
+
+        Each has the key of its contact: one that was merged into another has its own.
+        """
         facts, _ = _going_of(known, drafted.plan or ErasurePlan(), drafted.kind)
-        return keys_of(drafted.scope, facts, self.digest)
+        return {
+            key: one.contact_key
+            for one in self.erasure_store.fact_store.family(drafted.scope)
+            for key in keys_of(one, facts, self.digest)
+        }
 
     def _removed(
         self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
@@ -455,7 +465,7 @@ def _check_known(erasure: Erasure, known: ContactRecords, damaged: Iterable[Dama
     fact_ids = {fact.fact_id for fact in known.facts}.union(unread_ids)
     if target.fact_id is not None and target.fact_id not in fact_ids:
         raise unknown_fact(scope, target.fact_id)
-    if target.session_id is not None and target.session_id not in known.session_keys:
+    if target.session_id is not None and target.session_id not in known.session_keys.values():
         raise InvalidSessionError(f"contact {scope.contact_id} has no session {target.session_id}")
 
 

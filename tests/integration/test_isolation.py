@@ -89,6 +89,8 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
         **dict.fromkeys(("changes", "digest"), (OF_AGENT,)),
         "submit_session": (OF_AGENT, "session_id"),
+        **dict.fromkeys(("merge_contacts", "split_contacts"), (OF_AGENT, "keep")),
+        "rename_contact": (OF_AGENT,),
     },
     ContactMemory: {
         **dict.fromkeys(("amend", "evidence", "history"), (REFUSED, "fact_id")),
@@ -139,6 +141,8 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 SCOPE_PARTS = {"agent_id", "contact_id", "tenant"}
 
 GIVEN: Mapping[str, Any] = {
+    **dict.fromkeys(("absorb", "absorbed"), "ada"),
+    **{"old": "nobody", "new": "nobody-2"},
     "both_hold": ["10000000-0000-4000-8000-000000000000"],
     "account": "acme",
     "by": "olga",

@@ -118,7 +118,7 @@ KNOWN = ContactRecords(
         decided(AGAIN, action=Action.UPDATE, targets=("pune",)),
     ],
     judged=[told(decided(fact)) for fact in (DELHI, PUNE, AGAIN)],
-    session_keys={"chat": "key of chat"},
+    session_keys={"key of chat": "chat"},
 )
 
 

@@ -344,7 +344,7 @@ class ContactRecords:
         links: the supersessions.
         decisions: all decisions, with comparisons.
         judged: the episodes that the decisions rest on.
-        session_keys: the sessions' keys by their ids.
+        session_keys: the sessions' ids by their keys.
     """
 
     facts: Sequence[Fact]
@@ -442,8 +442,7 @@ def _plan(
         quoting_ids=tuple(quoting),
         episodes=dict(episodes),
         session_keys=tuple(
-            known.session_keys[session_id]
-            for session_id in sorted(session_ids & known.session_keys.keys())
+            sorted(key for key, each in known.session_keys.items() if each in session_ids)
         ),
     )
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 AS_GIVEN: Mapping[type, frozenset[str]] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),
     Note: frozenset({"session_id", "idempotency_key"}),
-    Evidence: frozenset({"episode_id", "session_id"}),
+    Evidence: frozenset({"episode_id", "session_id", "session_key"}),
     Candidate: frozenset({"proposed_by", "confirmed_by"}),
     Session: frozenset({"session_id", "channel"}),
 }

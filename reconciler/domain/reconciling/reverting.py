@@ -18,7 +18,7 @@ from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.reading.canonical import canonical_text
 
-_COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
+_COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE, Action.MERGE)
 """Actions that change the state of facts, and are no evidence for them."""
 
 
@@ -184,8 +184,9 @@ def facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact
     for ended_id in facts.keys() & decision.superseded_ids:
         yield replace(facts[ended_id], state=FactState.LIVE, is_void=False, valid_to=None)
     for standing in decision.changes.before:
-        if standing.fact_id in facts:
-            yield facts[standing.fact_id].standing_as(standing)
+        known = facts.get(standing.fact_id)
+        if known is not None and known.state is not FactState.ERASED:
+            yield known.standing_as(standing)
 
 
 def links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:

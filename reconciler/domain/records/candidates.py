@@ -71,6 +71,8 @@ class Evidence:
         is_pending_erasure: whether a person asked to erase it.
         is_cleaned: as in ``Note``.
         is_new: whether this call made the id, so that no other caller knows it yet.
+        session_key: the key of its stored session, which may be that of a merged contact; the store
+            sets it, whatever is given.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -88,6 +90,7 @@ class Evidence:
     is_pending_erasure: bool = False
     is_cleaned: bool = field(default=False, compare=False, repr=False)
     is_new: bool = field(default=False, compare=False, repr=False)
+    session_key: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("episode_id", "session_id"):
@@ -105,6 +108,11 @@ class Evidence:
         if not isinstance(self.scope, Scope):
             raise InvalidNoteError("evidence needs a scope: tenant, agent and contact")
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
+
+    @property
+    def kept_in(self) -> str:
+        """Return the key of its session."""
+        return self.session_key or self.scope.session_key(self.session_id)
 
     @property
     def quoted(self) -> Strings:

@@ -587,6 +587,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.RESOLVE: "The dispute is settled; what lost is kept as history.",
     Action.ARCHIVE: "Put by: no longer recalled, and remembered again as soon as it is said.",
     Action.UNARCHIVE: "Recalled again, as it stood.",
+    Action.MERGE: "Merged: what was known of both contacts is known of one.",
     Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
     Action.CITE: "Kept: what it used is on record.",
 }

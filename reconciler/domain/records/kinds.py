@@ -241,6 +241,8 @@ class Action(StrEnum):
     """An archived fact is recalled again."""
     CITE = "CITE"
     """A reply or an act of the agent used facts; no fact changed."""
+    MERGE = "MERGE"
+    """Another contact was merged into this one."""
 
     @property
     def writes_a_fact(self) -> bool:

@@ -51,7 +51,7 @@ _UNTIL_NOW = " ".join(lexicon("questions").words("beside")).partition("“")[0]
 REVERSIBLE = frozenset(
     {
         *(Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.RESOLVE),
-        *(Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE),
+        *(Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE, Action.MERGE),
     }
 )
 """Actions that changed facts, so that they can be undone."""
@@ -63,9 +63,7 @@ DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
 _ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
 _SCORE = "The gate was sure of it to"
-_REASONED = frozenset(
-    {Action.REVOKE, Action.RESOLVE, Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE}
-)
+_REASONED = frozenset(REVERSIBLE - {Action.ADD, Action.UPDATE, Action.SKIP})
 _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 

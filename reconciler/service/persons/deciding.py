@@ -18,13 +18,14 @@ from reconciler.domain.gate.disposing import answer_to
 from reconciler.domain.recalling.history import last_said
 from reconciler.domain.recalling.ranking import faded
 from reconciler.domain.recalling.recalled import suspends
-from reconciler.domain.reconciling.ahead import Effects, Plans
-from reconciler.domain.reconciling.restating import confirmed, written_fact
-from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
+from reconciler.domain.reconciling.ahead import NO_EFFECTS, Effects, Plans, over
+from reconciler.domain.reconciling.restating import confirmed, taking_over, written_fact
+from reconciler.domain.reconciling.reverting import order_of, resting_on, reversal, undone_by
+from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Archived, Decision
 from reconciler.domain.records.erasures import check_person, is_agent, plain_name
-from reconciler.domain.records.facts import Fact, by_fact_id
+from reconciler.domain.records.facts import Conflict, Fact, Supersession, by_fact_id
 from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
@@ -60,8 +61,9 @@ from reconciler.errors import (
 )
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import Category, RecallSemantics
-from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.commits import Commit, Joint
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
+from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_to_end, note_of
@@ -104,6 +106,7 @@ _SHOWN_MAX = 10
 _ANSWERS_MAX = 1_000
 """The number of an operator's last decisions in which an earlier answer is searched for."""
 
+
 _OR_ENDED = ", or it has ended"
 _BY_PERSONS = DecisionFilter(door=OPERATOR_DOOR)
 
@@ -122,6 +125,8 @@ class PersonsDecisions:
             answer.
         attributes: the known attributes of slots.
         clock: the time now, UTC-aware.
+        erasure_store: contacts' merges and unfinished erasures.
+        home: remembers where contacts are.
     """
 
     gate: WriteGate
@@ -132,6 +137,8 @@ class PersonsDecisions:
     cleaner: Cleaner
     attributes: AttributeBook
     clock: Clock
+    erasure_store: ErasureStore
+    home: Any
 
     def revoke(
         self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False
@@ -261,11 +268,15 @@ class PersonsDecisions:
             made = self.decision_store.list_made(scope)
             if earlier := undone_by(decision, made):
                 return earlier.as_replay()
-            later = resting_on(decision, made)
-            if later and not and_later:
-                raise RevertRefusedError(
-                    _refusal(later), tuple(other.decision_id for other in later)
+            merges = {one.decision_id for one in made if one.action is Action.MERGE}
+            if merges.intersection(decision.changes.decision_ids):
+                raise InvalidRequestError(
+                    f"decision {decision_id} took a merge back; merge the contacts again instead"
                 )
+            later = resting_on(decision, made)
+            later_ids = tuple(other.decision_id for other in later)
+            if later and (not and_later or merges.intersection(later_ids)):
+                raise RevertRefusedError(_refusal(later), later_ids)
             facts = by_fact_id(self.fact_store.list_facts(scope))
             links = self.fact_store.list_supersessions(scope)
             conflicts = self.fact_store.list_conflicts(scope, is_open=False)
@@ -276,7 +287,8 @@ class PersonsDecisions:
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
             plans = Plans(left, facts | by_fact_id(reverted.facts))
-            commit = self.reconciler.as_disposed(submission, Action.REVERT, seen)
+            joint = self._parted(scope, decision) if decision_id in merges else None
+            commit = self._joined(submission, Action.REVERT, seen, joint)
             return replace(
                 commit,
                 decision=replace(commit.decision, undo=reverted.undo),
@@ -284,7 +296,140 @@ class PersonsDecisions:
                 reopened=reverted.conflicts,
             )
 
-        return self.ledger.write(submission, plan)
+        return self._moved(submission, plan)
+
+    def _parted(self, scope: Scope, merge: Decision) -> Joint:
+        """Return the contact that gets its records back, if a merge is undone."""
+        other = replace(scope, contact_id=str(merge.note.source_reference))
+        own, its = map(self.fact_store.standing, (scope, other))
+        left = [each for each in own.absorbed if each not in (other.contact_id, *its.absorbed)]
+        return Joint(other, its, left, is_split=True)
+
+    def _joined(
+        self,
+        submission: Submission,
+        action: Action,
+        seen: Seen,
+        joint: Joint | None,
+        effects: Effects = NO_EFFECTS,
+    ) -> Commit:
+        """Plan a decision that comes after all decisions about both contacts."""
+        last = max(seen.version, joint.state.version if joint else 0)
+        commit = self.reconciler.as_disposed(
+            submission, action, replace(seen, version=last), effects
+        )
+        return replace(commit, version=seen.version, joint=joint)
+
+    def _moved(self, submission: Submission, plan: Callable[[Seen], Commit | Decision]) -> Decision:
+        """Write a decision that may move a contact's records; then look up again where they are."""
+        made = self.ledger.write(submission, plan)
+        self.home.cache_clear()
+        return made
+
+    def merge(
+        self, scope: Scope, other: Scope, *, by: str, reason: str, is_new: bool = False
+    ) -> Decision:
+        """Merge another contact into this one, or into a new one; the same call changes nothing.
+
+        Raises:
+            InvalidRequestError: they are the same contact, one is merged into another or is being
+                erased or restored, or the new one is known.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        submission = self._decided("merged", scope, by, reason)
+        note = replace(submission.note, source_reference=other.contact_id)
+
+        def plan(seen: Seen) -> Commit | Decision:
+            own, its = map(self.fact_store.standing, (scope, other))
+            if its.absorbed_into == scope.contact_id and (earlier := self._merged(scope, other)):
+                return earlier.as_replay()
+            if is_new and own.version:
+                raise InvalidRequestError(
+                    f"contact {scope.contact_id} exists; give an id of which nothing is known, or "
+                    "merge the two"
+                )
+            if any(each.contact_id.startswith(ACCOUNT) for each in (scope, other)):
+                raise InvalidRequestError(
+                    "an account cannot be merged; move its contacts with join_account"
+                )
+            if scope == other or its.absorbed_into:
+                raise InvalidRequestError(
+                    f"{other.contact_id} is {its.absorbed_into or scope.contact_id}, and cannot be "
+                    f"merged into {scope.contact_id}; name two contacts, or split those first"
+                )
+            begun = self.erasure_store.list_erasures([scope, other], is_unfinished=True)
+            if begun or min(own.version, its.version) < 0:
+                raise InvalidRequestError(
+                    f"{scope.contact_id} or {other.contact_id} is being erased or restored; finish "
+                    "that first"
+                )
+            effects, linked = self._union(submission, other)
+            joint = Joint(other, its, [*own.absorbed, other.contact_id, *its.absorbed])
+            commit = self._joined(submission.about(note), Action.MERGE, seen, joint, effects)
+            undo = replace(commit.decision.changes, linked=linked)
+            return replace(commit, decision=replace(commit.decision, undo=undo))
+
+        return self._moved(submission, plan)
+
+    def split(self, scope: Scope, other: Scope, **given: Any) -> Decision:
+        """Revert the merge of another contact into this one.
+
+        Raises:
+            InvalidRequestError: it was never merged into this one.
+            RevertRefusedError: see ``revert``.
+        """
+        if (merged := self._merged(scope, other)) is None:
+            raise InvalidRequestError(
+                f"contact {other.contact_id} was never merged into {scope.contact_id}"
+            )
+        return self.revert(scope, merged.decision_id, **given)
+
+    def _merged(self, scope: Scope, other: Scope) -> Decision | None:
+        """Return the last decision that merged another contact into this one."""
+        made = (
+            one
+            for one in self.decision_store.list_made(scope)
+            if one.action is Action.MERGE and one.note.source_reference == other.contact_id
+        )
+        return max(made, key=order_of, default=None)
+
+    def _union(
+        self, submission: Submission, other: Scope
+    ) -> tuple[Effects, tuple[Supersession, ...]]:
+        """Compare another contact's live facts with this one's, as notes that are said now.
+
+        Return the changes, and the links between facts that say the same.
+        """
+        now, facts = self.clock(), self.fact_store.list_facts(other)
+        moved, linked, drawn = dict[str, tuple[Fact, Fact]](), [], []
+        self.ledger.neighbourhoods.drop(other)
+        known, theirs = map(self.ledger.neighbourhoods.of, (submission.scope, other))
+        for fact in facts:
+            vector, old_id = theirs.vector_of(fact.fact_id), fact.fact_id
+            if vector is None or not fact.as_of(now).is_live or fact.is_upcoming(now):
+                continue
+            told = {"text": fact.text, "slot": fact.slot, "category": fact.category}
+            note = replace(submission.note, **told, source_kind=fact.word, is_cleaned=True)  # type: ignore[arg-type]
+            seen = self.ledger.seen_in(known, replace(submission, vector=vector).about(note))
+            near = [each for each in seen.neighbours or () if not each.is_expired]
+            verdict = decide(note, near, self.reconciler.policy)
+            why: dict[str, Any] = {"decided_by": verdict.decided_by, "reason": verdict.reason}
+            if verdict.action is Action.SKIP or verdict.is_restatement:
+                head = seen.facts[verdict.targets[0].fact_id]
+                _, stays = moved.get(head.fact_id, (head, head))
+                moved[head.fact_id] = head, taking_over(stays, fact)
+                moved[old_id] = fact, over(fact, max(fact.valid_from, head.valid_from))
+                pair = {"new_id": head.fact_id, "old_id": old_id, "at": now}
+                linked.append(Supersession(**pair, **why, is_restatement=True))  # type: ignore[arg-type]
+                continue
+            drawn += [
+                Conflict(new_id=old_id, old_id=each.fact_id, **why, at=now)
+                for each in (*verdict.ended, *verdict.conflicts)
+                if not each.is_upcoming
+            ]
+        # Even a fact that does not change now would make a later decision rest on the merge.
+        counted = [fact for fact in facts if fact.fact_id not in moved]
+        return Effects(counted=counted, moved=[*moved.values()], drawn=tuple(drawn)), tuple(linked)
 
     def amend(
         self,

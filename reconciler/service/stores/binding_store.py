@@ -6,12 +6,13 @@ Only this module names these queries. It reads and makes no file.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 
 from reconciler.domain.records.kinds import Clock
+from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import ModelMove, MoveState
 from reconciler.errors import ConfigurationError, SchemaError
 from reconciler.floats import Floats
@@ -19,7 +20,7 @@ from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.reading.sensitive_data import key_check
-from reconciler.service.stores.rows import Queries
+from reconciler.service.stores.rows import ContactState, Queries, state_of
 
 _ID_KEY_BYTES = 32
 
@@ -137,6 +138,20 @@ class Store(Queries):
 
     graph: Graph
     model: tuple[str, int] | None = None
+
+    def standing(self, scope: Scope) -> ContactState:
+        """Return the contact's state, also of one that was merged into another."""
+        return state_of(self.rows_of(scope, "find_contact_version"))
+
+    def family(self, scope: Scope) -> Iterator[Scope]:
+        """Return the contact, and then all contacts that were merged into it."""
+        yield scope
+        for contact_id in self.standing(scope).absorbed:
+            yield replace(scope, contact_id=contact_id)
+
+    def keys_in(self, scope: Scope, name: str) -> Iterator[str]:
+        """Return the possible keys of a session or task of the contact: its own, then merged."""
+        return (one.session_key(name) for one in self.family(scope))
 
     def check_own_model(self) -> None:
         """Check that the store is still bound to the model that this process embeds with.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain, combinations, permutations
@@ -23,10 +23,11 @@ from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Decision, RecordedOpinion
 from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
+from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.ports.graph import Row
-from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
+from reconciler.service.stores.rows import SLOT_COLUMNS, ContactState, adapter_of, no_vectors
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
@@ -47,6 +48,37 @@ _KEPT_FIELDS = (
     "expires_at",
     "last_confirmed_at",
 )
+
+
+@in_order
+class Joint:
+    """Another contact, the records of which a decision moves to its own contact, or back.
+
+    Attributes:
+        scope: the other contact.
+        state: its state before.
+        left: the contacts that are merged into the decision's contact afterwards.
+        is_split: whether the records go back.
+    """
+
+    scope: Scope
+    state: ContactState
+    left: list[str]
+    is_split: bool = False
+
+    def as_map(self, own: Scope) -> dict[str, Any]:
+        """Return what ``commit_decisions`` takes: how records name the contact, and the keys."""
+        named = [adapter_of(Scope).dump_json(scope).decode() for scope in (self.scope, own)]
+        before, after = named[::-1] if self.is_split else named
+        ids = (self.scope.contact_id, *self.state.absorbed)
+        return {
+            "contact_key": self.scope.contact_key,
+            "version": self.state.version,
+            "keys": [replace(self.scope, contact_id=each).contact_key for each in ids],
+            "absorbed": self.left or None,
+            "before": before,
+            "after": after,
+        }
 
 
 @frozen
@@ -72,6 +104,7 @@ class Commit:
             replaces them takes over; None if that is not known.
         known_sessions: the keys of sessions that this process has seen in the store.
         also: further commits about the contact, written with it, each on the version before.
+        joint: the other contact of a merge or a split.
     """
 
     version: int
@@ -89,6 +122,7 @@ class Commit:
     linked_ids: Set[str] | None = None
     known_sessions: Set[str] = frozenset()
     also: tuple[Commit, ...] = ()
+    joint: Joint | None = None
 
     @property
     def before(self) -> tuple[Standing, ...]:
@@ -103,7 +137,8 @@ def _cited(evidence: Evidence) -> str | None:
 def contact_map(commits: Sequence[Commit]) -> Row:
     """Return one contact's writes, as ``commit_decisions`` takes them."""
     first, last = commits[0], commits[-1]
-    scope = first.decision.scope
+    scope, joint = first.decision.scope, last.joint
+    joined = joint and joint.as_map(scope)
     # Only what is remembered may rename the contact.
     kept = [commit.decision.note for commit in commits if commit.decision.action.is_reconciled]
     names = [note.contact_name for note in kept if note.contact_name]
@@ -115,7 +150,9 @@ def contact_map(commits: Sequence[Commit]) -> Row:
         **scope.columns,
         "name": names[-1] if names else None,
         "version": first.version,
-        "next_version": first.version + len(commits),
+        "next_version": last.decision.version if joint else first.version + len(commits),
+        "absorbs": None if joint and joint.is_split else joined,
+        "parts": joined if joint and joint.is_split else None,
         "at": max(commit.decision.at for commit in commits),
         **_session_maps(commits),
         "commits": [
@@ -132,7 +169,7 @@ def _session_maps(commits: Sequence[Commit]) -> dict[str, list[Row]]:
     for commit in commits:
         for place, told in enumerate(commit.evidence):
             at = told.said_at if place else commit.decision.note.said_at
-            key = told.scope.session_key(told.session_id)
+            key = told.kept_in
             is_known = key in commit.known_sessions and key not in unknown
             session = (known if is_known else unknown).setdefault(
                 key,
@@ -253,7 +290,7 @@ def _state_map(
 
 def _episode_map(told: Evidence) -> Row:
     own = taken(told, "episode_id", "text", "said_at", "source_kind", "source_reference")
-    return own | {"session_key": told.scope.session_key(told.session_id)}
+    return own | {"session_key": told.kept_in}
 
 
 def _with_slot(fact: Fact, names: Iterable[str]) -> Row:

@@ -207,9 +207,9 @@ class DecisionStore(Store):
     ) -> tuple[Evidence, ...]:
         """Return cleaned evidence, with ids that are the contact's own.
 
-        An episode that is stored for the contact keeps its id. Any other id is replaced by an id
-        made from it and the contact. It may be the id of another contact's episode, and the caller
-        must neither learn of that episode nor be linked to it.
+        An episode that is stored for the contact keeps its id and its session. Any other id is
+        replaced by an id made from it and the contact. It may be the id of another contact's
+        episode, and the caller must neither learn of that episode nor be linked to it.
 
         Args:
             scope: the contact.
@@ -255,6 +255,7 @@ class DecisionStore(Store):
             replace(
                 episode,
                 episode_id=own_ids[episode.episode_id],
+                session_key=stored.get(own_ids[episode.episode_id], {}).get("session_key"),
                 is_pending_erasure=episode.is_pending_erasure
                 or own_ids[episode.episode_id] in erased,
             )

@@ -50,15 +50,6 @@ _LINKS_AT_ONCE = 5_000
 
 
 @frozen
-class ContactState:
-    """A contact's version, and whether an erasure about it is running or was done."""
-
-    version: int = 0
-    is_erasing: bool = False
-    has_forgotten: bool = False
-
-
-@frozen
 class Words:
     """All words of one node, as one text, with the node's label and key."""
 
@@ -73,13 +64,14 @@ class Marks:
     """The values that the mark of an erasure writes besides the plan.
 
     Attributes:
-        tombstone_keys: keys of the forgotten words; a note with one of them is held.
+        tombstones: keys of the forgotten words, each with its contact's key; a note with one of
+            them is held.
         ended_keys: erased sessions: their jobs end, and they take no more turns.
         rewound_keys: sessions with jobs that start again, because their claims are erased.
         episodes: what is left of the episodes that those jobs read again, by id.
     """
 
-    tombstone_keys: frozenset[str] = frozenset()
+    tombstones: Mapping[str, str] = field(default_factory=dict)
     ended_keys: Strings = ()
     rewound_keys: Strings = ()
     episodes: Mapping[str, str] = field(default_factory=dict)
@@ -104,15 +96,10 @@ class ErasureStore(Queries):
     fact_store: FactStore
     decision_store: DecisionStore
 
-    def standing(self, scope: Scope) -> ContactState:
-        """Return the contact's version, and whether a writer must look for forgotten words."""
-        rows = self.rows_of(scope, "find_contact_version")
-        return ContactState(**rows[0]) if rows else ContactState()
-
     def list_tombstones(self, scope: Scope) -> list[str]:
         """List the keys of the forgotten words; a note with one of them is held."""
-        rows = self.rows_of(scope, "list_tombstones")
-        return [row["tombstone_key"] for row in rows]
+        each = (self.rows_of(one, "list_tombstones") for one in self.fact_store.family(scope))
+        return [row["tombstone_key"] for rows in each for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
         """List the facts that a person revoked or took back and that are still revoked."""
@@ -143,7 +130,7 @@ class ErasureStore(Queries):
             links=self.fact_store.list_supersessions(scope),
             decisions=self.decision_store.list_records(scope) if decisions is None else decisions,
             judged=_JUDGED.all(judged),
-            session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
+            session_keys={row["session_key"]: row["session_id"] for row in self._sessions(scope)},
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
@@ -171,7 +158,10 @@ class ErasureStore(Queries):
                     "plan": _json(ErasurePlan, erasure.plan) if erasure.plan else None,
                 },
                 fact_ids=list(erasure.plan.fact_ids if erasure.plan else ()),
-                tombstone_keys=sorted(marks.tombstone_keys),
+                tombstones=[
+                    {"tombstone_key": key, "contact_key": whose}
+                    for key, whose in sorted(marks.tombstones.items())
+                ],
                 ended_keys=list(marks.ended_keys),
                 rewound_keys=list(marks.rewound_keys),
                 episodes=_episode_maps(marks.episodes),
@@ -234,8 +224,12 @@ class ErasureStore(Queries):
         self.rows("remove_task_words", task_keys=list(task_keys))
 
     def remove_contact_words(self, scope: Scope) -> None:
-        """Remove the contact's name, and the reasons of its earlier erasures."""
-        self.rows_of(scope, "remove_contact_words", erased=ERASED)
+        """Remove the contact's name, and the reasons of its earlier erasures.
+
+        Contacts that were merged into it lose theirs first, and are contacts of their own again.
+        """
+        for one in reversed([*self.fact_store.family(scope)]):
+            self.rows_of(one, "remove_contact_words", erased=ERASED)
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """Return all stored words of a contact, node by node: known words, and the rest."""

@@ -36,8 +36,11 @@ from reconciler.service.stores.rows import (
     PREDECESSORS,
     SAID,
     SUPERSESSIONS,
+    ContactState,
     first_rows,
     of_contacts,
+    of_its_own,
+    state_of,
     told_by_contact,
     vectors_in,
 )
@@ -376,19 +379,30 @@ class FactStore(Store):
         self.rows("record_use", used=rows)
 
     def contact_version(self, scope: Scope) -> int:
-        """Return a number that grows with each decision and erasure; 0 if nothing is known."""
-        return _version(self.rows_of(scope, "find_contact_version"))
+        """Return a number that grows with each decision and erasure; 0 if nothing is known.
+
+        Raises:
+            AbsorbedError: the contact was merged into another.
+        """
+        return of_its_own(scope, self.standing(scope)).version
 
     def begin_versions(self, scopes: Sequence[Scope]) -> Callable[[], dict[str, int]]:
-        """Ask for the versions of contacts, by key; the returned call waits for the answer."""
+        """Ask for the versions of contacts, by key; the returned call waits for the answer.
+
+        That call raises ``AbsorbedError`` if a contact was merged into another.
+        """
         keys = [scope.contact_key for scope in scopes]
         if not keys:
             return dict
-        if len(keys) > 1:
-            found = self.graph.begin("list_versions", {"contact_keys": keys})
-            return lambda: {row["contact_key"]: int(row["version"]) for row in found()}
-        answer = self.graph.begin("find_contact_version", {"contact_key": keys[0]})
-        return lambda: {keys[0]: _version(answer())}
+        if len(keys) == 1:
+            answer = self.graph.begin("find_contact_version", {"contact_key": keys[0]})
+            return lambda: {keys[0]: of_its_own(scopes[0], state_of(answer())).version}
+        of = dict(zip(keys, scopes, strict=True))
+        found = self.graph.begin("list_versions", {"contact_keys": keys})
+        return lambda: {
+            key: of_its_own(of[key], ContactState(version=version, absorbed_into=into)).version
+            for key, version, into in (row.values() for row in found())
+        }
 
     def _compared(self, query: str, asked: Row) -> list[Row]:
         """Return the rows of a query that compares vectors.
@@ -405,10 +419,6 @@ class FactStore(Store):
 
 def _by_cosine(row: Row) -> tuple[float, str]:
     return -row["cosine"], row["fact_id"]
-
-
-def _version(rows: Sequence[Row]) -> int:
-    return int(rows[0]["version"]) if rows else 0
 
 
 def _wanted(vector: Floats, embedding_model: str, limit: int) -> Row:

@@ -31,9 +31,9 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, Relation
 from reconciler.domain.records.notes import Scope
-from reconciler.errors import DamagedRecordError, ReconcilerError
+from reconciler.errors import AbsorbedError, DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
-from reconciler.frozen import in_order
+from reconciler.frozen import frozen, in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.reading.kinds import Category
 
@@ -280,6 +280,22 @@ _PAGE = 100
 memory."""
 
 
+@frozen
+class ContactState:
+    """A contact's version, whether it was or is being erased, and its merges.
+
+    Attributes, beside those:
+        absorbed_into: the id of the contact that it was merged into.
+        absorbed: the ids of all contacts that were merged into it.
+    """
+
+    version: int = 0
+    is_erasing: bool = False
+    has_forgotten: bool = False
+    absorbed_into: str | None = None
+    absorbed: tuple[str, ...] = ()
+
+
 class Queries:
     """Runs queries by their names."""
 
@@ -292,6 +308,28 @@ class Queries:
     def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
         """Return the rows of a query about one contact."""
         return self.rows(query, contact_key=scope.contact_key, **given)
+
+
+def state_of(rows: Sequence[Row]) -> ContactState:
+    """Return the state of a contact; version 0 if nothing is known of it."""
+    return (
+        ContactState(**rows[0] | {"absorbed": tuple(rows[0]["absorbed"] or ())})
+        if rows
+        else ContactState()
+    )
+
+
+def of_its_own(scope: Scope, state: ContactState) -> ContactState:
+    """Return the state of a contact that was not merged into another.
+
+    Raises:
+        AbsorbedError: it was.
+    """
+    if state.absorbed_into is None:
+        return state
+    raise AbsorbedError(
+        f"contact {scope.contact_id} was merged into {state.absorbed_into}; call again"
+    )
 
 
 def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from reconciler.errors import (
 from reconciler.frozen import Strings, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
-from reconciler.service.stores.rows import RowReader, reader_of
+from reconciler.service.stores.rows import RowReader, of_its_own, reader_of
 
 Cleaning = tuple[Episode, Episode]
 """An episode as it was read, and the same episode cleaned."""
@@ -101,6 +101,7 @@ class SessionStore(Store):
 
         Raises:
             ErasedError: the session was erased, or its contact is being erased; nothing was kept.
+            AbsorbedError: the contact was merged into another; nothing was kept.
         """
         times = [episode.said_at for episode in episodes]
         rows = self.rows(
@@ -122,6 +123,7 @@ class SessionStore(Store):
             at=at,
         )
         if not rows:
+            of_its_own(scope, self.standing(scope))
             raise ErasedError(
                 f"session {session_id} was erased, or its contact is being erased, so it takes no "
                 "more turns; hand later turns over as another session"
@@ -142,13 +144,16 @@ class SessionStore(Store):
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
-        """List the turns of a session, in order."""
-        rows = self.rows("list_session_episodes", session_key=scope.session_key(session_id))
-        return EPISODES.all(rows)
+        """List the turns of a session, in order; those of a merged contact's with its id last."""
+        keys = self.keys_in(scope, session_id)
+        each = (self.rows("list_session_episodes", session_key=key) for key in keys)
+        return [turn for rows in each for turn in EPISODES.all(rows)]
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
         """Find a session, without its turns; None if there is none."""
-        return SESSIONS.first(self.rows("find_session", session_key=scope.session_key(session_id)))
+        keys = self.keys_in(scope, session_id)
+        found = (self.rows("find_session", session_key=key) for key in keys)
+        return SESSIONS.first(next(filter(None, found), ()))
 
     def clean_episodes(self, cleaned: Iterable[Cleaning]) -> None:
         """Replace episodes by cleaned ones; an episode that has changed stays as it is."""
@@ -410,6 +415,7 @@ class TaskStore(Store):
                 session_key=scope.session_key(session_id),
             )
         except UnknownTaskError:
+            of_its_own(scope, self.standing(scope))
             raise ErasedError(
                 f"contact {scope.contact_id} is being erased, or session {session_id} was erased, "
                 "so no task can begin there; begin it in another session, or later"
@@ -421,7 +427,7 @@ class TaskStore(Store):
         Raises:
             DamagedRecordError: the task cannot be read.
         """
-        return _first(scope, self.rows("find_task", task_key=scope.session_key(task_id)))
+        return _first(scope, self._rows("find_task", scope, task_id))
 
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
@@ -469,14 +475,8 @@ class TaskStore(Store):
         self, scope: Scope, task_id: str, state: TaskState, session_id: str, at: datetime
     ) -> Task | None:
         """Change the task's state, and return it; None if it has ended, or there is none."""
-        rows = self.rows(
-            "set_task_state",
-            task_key=scope.session_key(task_id),
-            state=str(state),
-            session_id=session_id,
-            at=at,
-        )
-        return _first(scope, rows)
+        given = {"state": str(state), "session_id": session_id, "at": at}
+        return _first(scope, self._rows("set_task_state", scope, task_id, **given))
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
         """Write the decision about the task's outcome on it, and return it.
@@ -490,9 +490,10 @@ class TaskStore(Store):
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
     ) -> None:
         """Link a session to the task, before the session's first turn is written."""
-        self.rows(
+        self._rows(
             "link_task_session",
-            task_key=scope.session_key(task_id),
+            scope,
+            task_id,
             session_key=scope.session_key(session_id),
             session_id=session_id,
             channel=channel,
@@ -501,16 +502,21 @@ class TaskStore(Store):
 
     def list_sessions(self, scope: Scope, task_id: str) -> list[str]:
         """List the ids of the task's sessions, in the order in which they began."""
-        rows = self.rows("list_task_sessions", task_key=scope.session_key(task_id))
+        rows = self._rows("list_task_sessions", scope, task_id)
         return [row["session_id"] for row in rows]
 
     def _written(
         self, name: str, scope: Scope, task_id: str, at: datetime, /, **given: Any
     ) -> Task:
-        rows = self.rows(name, task_key=scope.session_key(task_id), at=at, **given)
+        rows = self._rows(name, scope, task_id, at=at, **given)
         if (task := _first(scope, rows)) is None:
             raise UnknownTaskError(f"contact {scope.contact_id} has no task {task_id}")
         return task
+
+    def _rows(self, name: str, scope: Scope, task_id: str, /, **given: Any) -> list[Row]:
+        """Return the rows about a task, which may have the key of a merged contact."""
+        keys = self.keys_in(scope, task_id)
+        return next(filter(None, (self.rows(name, task_key=key, **given) for key in keys)), [])
 
 
 def _first(scope: Scope, rows: Iterable[Row]) -> Task | None:

@@ -40,6 +40,7 @@ from reconciler.domain.tools.tool import (
     agent_sources,
     check_style,
 )
+from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
     EmbedderClosedError,
     EmbeddingError,
@@ -102,7 +103,8 @@ class AgentTools:
         check: says whether an act may rest on facts, like ``ContactMemory.check``; None if the
             agent has no tool for it.
         digest: a keyed digest, like ``ContactMemory.digest``.
-        scope: the contact; a model cannot choose another one.
+        scope: returns the contact, also after a merge; a model cannot choose another one.
+        book: the attributes that the agent knows.
         session_id: the conversation of the agent; with None all of its notes get one session.
         budget_tokens: the size of a recall, at about four characters a token.
         trusted_tools: the builder's own systems, by name, that are trusted.
@@ -126,7 +128,8 @@ class AgentTools:
         briefing: Callable[..., Briefing],
         check: Callable[..., ActCheck] | None,
         digest: Callable[[str], str],
-        scope: Scope,
+        scope: Callable[[], Scope],
+        book: AttributeBook,
         session_id: str | None,
         budget_tokens: int,
         trusted_tools: Iterable[str],
@@ -143,12 +146,12 @@ class AgentTools:
         self._briefing = briefing
         self._check = check
         self._digest = digest
-        self._scope = scope
+        self._where = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
         self._sources = agent_sources(trusted_tools, colleague)
         self._colleague = colleague
-        self._book = live_door.attributes.of(scope.agent_id)
+        self._book = book
         self._tools = {
             ADD_CONTACT_NOTE: add_tool(tools[ADD_CONTACT_NOTE], self._book, self._sources),
             RELATE_CONTACT_NOTE: tools[RELATE_CONTACT_NOTE],
@@ -173,6 +176,10 @@ class AgentTools:
     def scope(self) -> Scope:
         """Return tenant, agent and contact that every call is bound to."""
         return self._scope
+
+    @property
+    def _scope(self) -> Scope:
+        return self._where()
 
     def definitions(self, style: Style = "anthropic", *, strict: bool = False) -> list[Json]:
         """Return the definitions of the tools for a model.

@@ -28,6 +28,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.rows import of_its_own
 from reconciler.service.writing.submissions import Submission, recorded, withheld
 
 Digest = Callable[[str], str]
@@ -51,6 +52,7 @@ class Forgotten:
         emptied: the remaining text of partly erased episodes, by their ids.
         keys: keyed hashes of the erased or revoked words.
         digest: makes the hashes.
+        scopes: the contact, and those that were merged into it; the keys of each count.
     """
 
     is_erasing: bool = False
@@ -59,6 +61,7 @@ class Forgotten:
     emptied: Mapping[str, str] = field(default_factory=dict)
     keys: frozenset[str] = frozenset()
     digest: Digest = str
+    scopes: tuple[Scope, ...] = ()
 
     def speaks_against(self, submission: Submission, known: Iterable[Fact]) -> GateReason | None:
         """Return the reason why a submission may not be written as it is; None if it may.
@@ -79,10 +82,12 @@ class Forgotten:
         is_asked = submission.is_persons_word or submission.candidate.has_contacts_yes
         if not self.keys or not is_let_in or is_asked:
             return None
-        scope = submission.note.scope
-        said = keys_of(scope, [submission.note], self.digest) & self.keys
-        is_back = bool(said) and not said & keys_of(scope, known, self.digest)
+        said = self._keys([submission.note]) & self.keys
+        is_back = bool(said) and not said & self._keys([*known])
         return GateReason.FORGOTTEN_BEFORE if is_back else None
+
+    def _keys(self, said: Sequence[Remembered]) -> frozenset[str]:
+        return frozenset().union(*(keys_of(scope, said, self.digest) for scope in self.scopes))
 
     def _was_emptied(self, evidence: Evidence) -> bool:
         """True if it cites words that were erased from its episode after the episode was read."""
@@ -110,7 +115,7 @@ class ForgottenLook:
 
     def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
         """Return the contact's version, and the words forgotten then or later."""
-        standing = self.store.standing(scope)
+        standing = of_its_own(scope, self.store.fact_store.standing(scope))
         if not standing.has_forgotten:
             return standing.version, NOTHING
         revoked = keys_of(scope, self.store.list_revoked(scope), self.digest)
@@ -125,6 +130,7 @@ class ForgottenLook:
             emptied=self.store.list_emptied_episodes(scope),
             keys=revoked.union(self.store.list_tombstones(scope)),
             digest=self.digest,
+            scopes=tuple(self.store.fact_store.family(scope)),
         )
 
 

@@ -233,7 +233,8 @@ class Neighbourhood:
         read during the commit, and fit neither version.
         """
         with self._lock:
-            if commit.version != self.version or self._knows(commit.fact) or commit.restored:
+            is_moved = commit.restored or commit.joint
+            if commit.version != self.version or self._knows(commit.fact) or is_moved:
                 return False
             self.version += 1
             self._recallable = self._placing = None
@@ -333,7 +334,7 @@ class Neighbourhood:
         if name and commit.decision.action.is_reconciled:
             self._called = frozenset({name})
         self._conflicts.apply(commit)
-        told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
+        told_in = {told.kept_in for told in commit.evidence}
         if not told_in <= self.sessions:
             self.sessions |= told_in
         for fact_id in commit.lapsed:

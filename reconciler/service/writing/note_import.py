@@ -146,6 +146,7 @@ class NoteImport:
         digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_store: the decisions, which show the finished lines.
         attributes: the known attributes of slots.
+        home: returns the contact that a contact was merged into.
     """
 
     gate: WriteGate
@@ -153,6 +154,7 @@ class NoteImport:
     digest: Callable[[str], str]
     decision_store: DecisionStore
     attributes: AttributeBook
+    home: Callable[[Scope], Scope]
 
     def run(
         self,
@@ -309,7 +311,7 @@ class NoteImport:
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
         digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
         seen[digest] += 1
-        scope = _scope(values)
+        scope = self.home(_scope(values))
         now = self.gate.clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}

@@ -1,0 +1,382 @@
+"""Two contacts that are one: a merge, a new id, and the way back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Action, Decision, Memory, ops
+from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.errors import (
+    InvalidRequestError,
+    RevertRefusedError,
+    UnknownContactError,
+)
+from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
+Open = Callable[..., Memory]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(NOON)
+
+
+@pytest.fixture
+def opened(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
+    memories: list[Memory] = []
+
+    def open_memory(**given: Any) -> Memory:
+        arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
+        memories.append(Memory.open(**arguments, **kept_engine.settings_arguments))
+        return memories[-1]
+
+    yield open_memory
+    for memory in memories:
+        memory.close()
+
+
+@pytest.fixture
+def memory(opened: Open) -> Memory:
+    return opened()
+
+
+@pytest.fixture
+def crm(memory: Memory) -> AgentMemory:
+    """Two records of one person, and another contact."""
+    crm = memory.agent("crm")
+    for contact_id, city in (("priya", "Pune"), ("priya-2", "Mumbai")):
+        say(crm, contact_id, f"Lives in {city}.", attribute="city", value=city)
+        say(crm, contact_id, "Works as a paediatric nurse.")
+    say(crm, "priya", "Plays the cello.")
+    say(crm, "priya-2", "Has a dog called Rex.")
+    say(crm, "bob", "Plays chess.")
+    return crm
+
+
+def say(crm: AgentMemory, contact_id: str, text: str, **given: Any) -> Decision:
+    return crm.contact(contact_id).note(text, **given)
+
+
+def merged(crm: AgentMemory) -> Decision:
+    return crm.merge_contacts("priya", "priya-2", by="anna", reason="The same phone number.")
+
+
+def told(about: ContactMemory) -> list[str]:
+    return sorted(hit.fact.text for hit in about.recall(limit=50))
+
+
+BOTH = [
+    "Has a dog called Rex.",
+    "Lives in Mumbai.",
+    "Lives in Pune.",
+    "Plays the cello.",
+    "Works as a paediatric nurse.",
+]
+OWN = ["Lives in Pune.", "Plays the cello.", "Works as a paediatric nurse."]
+OTHERS = ["Has a dog called Rex.", "Lives in Mumbai.", "Works as a paediatric nurse."]
+
+
+def test_what_was_known_of_both_is_known_of_one(crm: AgentMemory) -> None:
+    made = merged(crm)
+    assert (made.action, made.scope.contact_id) == (Action.MERGE, "priya")
+    assert made.proposal.answered_by == "anna"
+    assert told(crm.contact("priya")) == BOTH
+    assert [contact.contact_id for contact in crm.contacts()] == ["bob", "priya"]
+
+
+def test_equal_facts_become_one_with_the_evidence_of_both(crm: AgentMemory) -> None:
+    merged(crm)
+    priya = crm.contact("priya")
+    [nurse] = [hit.fact for hit in priya.recall() if "nurse" in hit.fact.text]
+    assert nurse.observations == 2
+    turns = priya.evidence(nurse.fact_id).turns
+    assert [turn.text for turn in turns] == ["Works as a paediatric nurse."] * 2
+
+
+def test_contradicting_values_become_an_open_dispute(crm: AgentMemory) -> None:
+    merged(crm)
+    priya = crm.contact("priya")
+    [dispute] = priya.disputes()
+    assert sorted(fact.text for fact in dispute.facts) == ["Lives in Mumbai.", "Lives in Pune."]
+    mumbai = next(fact for fact in dispute.facts if "Mumbai" in fact.text)
+    priya.resolve(mumbai.fact_id, by="contact", reason="She said so.")
+    assert [each.value for each in priya.value("city")] == ["Mumbai"]
+
+
+def test_the_old_id_is_a_way_to_the_contact_for_every_call(crm: AgentMemory) -> None:
+    absorbed = crm.contact("priya-2")  # bound before the merge
+    merged(crm)
+    assert absorbed.scope.contact_id == "priya"
+    assert say(crm, "priya-2", "Sings in a choir.").scope.contact_id == "priya"
+    assert "Sings in a choir." in told(crm.contact("priya"))
+    assert told(absorbed) == told(crm.contact("priya"))
+    assert absorbed.tools().scope.contact_id == "priya"
+    assert [each.contact_id for each in crm.contacts("priya-2")] == ["priya"]
+
+
+def test_tools_that_were_handed_out_before_write_about_the_contact(crm: AgentMemory) -> None:
+    tools = crm.contact("priya-2").tools(session_id="chat")
+    merged(crm)
+    tools.call("add_contact_note", {"note": "I collect stamps.", "source_kind": "user_explicit"})
+    assert tools.scope.contact_id == "priya"
+
+
+def test_sessions_jobs_tasks_and_questions_come_along(memory: Memory, crm: AgentMemory) -> None:
+    absorbed = crm.contact("priya-2")
+    job_id = absorbed.submit_session("call-7", [{"role": "user", "content": "I live in Goa."}])
+    absorbed.task("trip", goal="Book a trip.")
+    held = absorbed.note("Collects old stamps.", source_kind="tool_output")
+    assert held.action is Action.HOLD
+    merged(crm)
+    priya = crm.contact("priya")
+    assert [job.job_id for job in priya.jobs()] == [job_id]
+    assert priya.job(job_id).scope.contact_id == "priya"
+    [done] = memory.drain()
+    assert (done.state, done.scope.contact_id) == ("done", "priya")
+    assert priya.session("call-7").session_id == "call-7"
+    assert [task.task_id for task in priya.tasks()] == ["trip"]
+    assert priya.task("trip").state == "interrupted"
+    assert held.decision_id in [
+        each.decision_id for each in priya.pending() if isinstance(each, Decision)
+    ]
+    assert priya.confirm(held.decision_id, by="contact").action is Action.ADD
+    assert "Collects old stamps." in told(priya)
+
+
+def test_forgotten_words_come_back_through_neither(crm: AgentMemory) -> None:
+    absorbed = crm.contact("priya-2")
+    [rex] = [hit.fact for hit in absorbed.recall() if "Rex" in hit.fact.text]
+    absorbed.forget(fact_id=rex.fact_id, by="contact", reason="She asked.")
+    merged(crm)
+    for contact_id in ("priya", "priya-2"):
+        assert say(crm, contact_id, "Has a dog called Rex.").action is Action.HOLD
+    [cello] = [hit.fact for hit in crm.contact("priya").recall() if "cello" in hit.fact.text]
+    crm.contact("priya").forget(fact_id=cello.fact_id, by="contact", reason="She asked.")
+    crm.split_contacts("priya", "priya-2", by="anna")
+    assert say(crm, "priya-2", "Plays the cello.").action is Action.HOLD
+    assert say(crm, "priya-2", "Has a dog called Rex.").action is Action.HOLD
+
+
+def test_a_split_gives_back_what_was_the_others(crm: AgentMemory) -> None:
+    merged(crm)
+    say(crm, "priya-2", "Sings in a choir.")  # said of the merged contact, which stays
+    undone = crm.split_contacts("priya", "priya-2", by="anna")
+    assert undone.action is Action.REVERT
+    assert told(crm.contact("priya")) == [*OWN[:2], "Sings in a choir.", OWN[2]]
+    assert told(crm.contact("priya-2")) == OTHERS
+    assert [contact.contact_id for contact in crm.contacts()] == ["bob", "priya", "priya-2"]
+    for contact_id in ("priya", "priya-2"):
+        about = crm.contact(contact_id)
+        assert about.disputes() == []
+        [nurse] = [hit.fact for hit in about.recall() if "nurse" in hit.fact.text]
+        assert nurse.observations == 1
+        assert {made.scope.contact_id for made in about.all_decisions()} == {contact_id}
+    again = crm.contact("priya-2").note("Lives in Delhi.", attribute="city", value="Delhi")
+    assert again.action is Action.UPDATE
+
+
+def test_a_split_says_what_depends_on_the_merge(crm: AgentMemory) -> None:
+    made = merged(crm)
+    later = say(crm, "priya", "Works as a paediatric nurse.")
+    with pytest.raises(RevertRefusedError, match=later.decision_id):
+        crm.contact("priya").revert(made.decision_id, by="anna", reason="Two people.")
+    crm.split_contacts("priya", "priya-2", by="anna", and_later=True)
+    assert told(crm.contact("priya-2")) == OTHERS
+
+
+def test_a_session_after_a_split_is_the_others_again(memory: Memory, crm: AgentMemory) -> None:
+    absorbed = crm.contact("priya-2")
+    absorbed.submit_session("call-7", [{"role": "user", "content": "I live in Goa."}])
+    held = absorbed.note("Collects old stamps.", source_kind="tool_output")
+    merged(crm)
+    crm.contact("priya").confirm(held.decision_id, by="contact")
+    crm.split_contacts("priya", "priya-2", by="anna")
+    assert "Collects old stamps." in told(absorbed)
+    assert absorbed.pending() == []
+    [done] = memory.drain()
+    assert (done.state, done.scope.contact_id) == ("done", "priya-2")
+    assert crm.contact("priya").jobs() == []
+
+
+def test_the_same_call_again_returns_the_first_decision(crm: AgentMemory) -> None:
+    first = merged(crm)
+    again = merged(crm)
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+    undone = crm.split_contacts("priya", "priya-2", by="anna")
+    repeated = crm.split_contacts("priya", "priya-2", by="anna")
+    assert (repeated.decision_id, repeated.replayed) == (undone.decision_id, True)
+    with pytest.raises(InvalidRequestError, match="merge the contacts again"):
+        crm.contact("priya").revert(undone.decision_id, by="anna", reason="Once more.")
+    assert merged(crm).decision_id != first.decision_id
+
+
+def test_a_contact_gets_a_new_id(crm: AgentMemory) -> None:
+    made = crm.rename_contact("priya-2", "p-77", by="anna")
+    assert (made.action, made.scope.contact_id) == (Action.MERGE, "p-77")
+    assert told(crm.contact("p-77")) == told(crm.contact("priya-2")) == OTHERS
+    with pytest.raises(InvalidRequestError, match="priya exists"):
+        crm.rename_contact("p-77", "priya", by="anna")
+
+
+@pytest.mark.parametrize(
+    ("keep", "absorb", "error", "said"),
+    [
+        ("priya", "priya", InvalidRequestError, "priya is priya"),
+        ("priya", "nobody", UnknownContactError, "nothing is known about contact nobody"),
+        ("nobody", "priya", UnknownContactError, "nothing is known about contact nobody"),
+        ("bob", "priya-2", InvalidRequestError, "priya-2 is priya, and cannot be merged into bob"),
+        ("priya-2", "priya", InvalidRequestError, "priya is priya"),
+    ],
+)
+def test_what_cannot_be_merged_changes_nothing(
+    crm: AgentMemory, keep: str, absorb: str, error: type[Exception], said: str
+) -> None:
+    merged(crm)
+    before = [crm.contact(each).version() for each in ("priya", "bob")]
+    with pytest.raises(error, match=said):
+        crm.merge_contacts(keep, absorb, by="anna")
+    assert [crm.contact(each).version() for each in ("priya", "bob")] == before
+    assert told(crm.contact("bob")) == ["Plays chess."]
+
+
+def test_a_chain_of_merges_ends_at_one_contact_and_is_split_from_its_end(
+    crm: AgentMemory,
+) -> None:
+    with pytest.raises(InvalidRequestError, match="never merged"):
+        crm.split_contacts("priya", "bob", by="anna")
+    crm.merge_contacts("priya", "bob", by="anna")
+    crm.merge_contacts("priya-2", "priya", by="anna")
+    assert crm.contact("bob").scope.contact_id == "priya-2"
+    with pytest.raises(RevertRefusedError):
+        crm.split_contacts("priya-2", "bob", by="anna")
+    crm.split_contacts("priya-2", "priya", by="anna")
+    assert crm.contact("bob").scope.contact_id == "priya"
+    crm.split_contacts("priya", "bob", by="anna")
+    assert told(crm.contact("bob")) == ["Plays chess."]
+
+
+def test_the_ids_of_another_agent_are_out_of_reach(memory: Memory, crm: AgentMemory) -> None:
+    memory.contact("shop", "carol").note("Likes tea.")
+    with pytest.raises(UnknownContactError):
+        crm.merge_contacts("priya", "carol", by="anna")
+    with pytest.raises(UnknownContactError):
+        memory.agent("crm", tenant="other").merge_contacts("priya", "priya-2", by="anna")
+
+
+@pytest.mark.parametrize("by_id", ["priya", "priya-2"])
+def test_an_erasure_of_either_erases_both_and_the_way(crm: AgentMemory, by_id: str) -> None:
+    merged(crm)
+    done = crm.contact(by_id).forget(by="contact", reason="She asked.")
+    assert done.receipt.is_clean
+    for contact_id in ("priya", "priya-2"):
+        assert crm.contact(contact_id).scope.contact_id == contact_id
+        assert told(crm.contact(contact_id)) == []
+        assert say(crm, contact_id, "Plays the cello.").action is Action.HOLD
+
+
+def test_an_export_restores_the_contact_and_the_way_to_it(
+    memory: Memory, crm: AgentMemory, tmp_path: Path
+) -> None:
+    merged(crm)
+    file = tmp_path / "crm.jsonl"
+    with file.open("wb") as out:
+        ops.export(crm.contact("priya"), out)
+    settings: Any = {"embedder": HashingEmbedder(), "embedded_path": tmp_path / "other.lbug"}
+    ops.restore(file, **settings)
+    with Memory.open(**settings) as other:
+        there = other.agent("crm")
+        assert told(there.contact("priya-2")) == BOTH
+        assert there.contact("priya-2").scope.contact_id == "priya"
+        there.split_contacts("priya", "priya-2", by="anna")
+        assert told(there.contact("priya-2")) == OTHERS
+
+
+def test_a_process_that_runs_sees_a_merge_by_another(
+    opened: Open, crm: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "embedded_path" in crm._parts.settings.model_fields_set:
+        pytest.skip("one process has the embedded file")
+    there = opened().agent("crm").contact("priya-2")
+    assert there.scope.contact_id == "priya-2"
+    merged(crm)
+    assert there.note("Sings in a choir.").scope.contact_id == "priya"
+    assert told(there) == sorted([*BOTH, "Sings in a choir."])
+
+
+def test_a_write_that_meets_a_merge_goes_to_the_contact(crm: AgentMemory) -> None:
+    absorbed = crm.contact("priya-2")
+    scope = absorbed.scope
+    merged(crm)
+    home = crm._parts.home
+    home.cache[home.cache_key(scope)] = scope  # as another process remembers it
+    assert say(crm, "priya-2", "Sings in a choir.").scope.contact_id == "priya"
+    home.cache[home.cache_key(scope)] = scope
+    assert absorbed.recall("Does she sing in a choir?")[0].fact.text == "Sings in a choir."
+
+
+def test_writers_beside_a_merge_lose_nothing(crm: AgentMemory) -> None:
+    words = ["amber", "birch", "coral", "delta", "ember", "fjord", "grape", "hazel"]
+
+    def write(contact_id: str) -> None:
+        for word in words:
+            say(crm, contact_id, f"Owns a {word} {contact_id.replace('-', ' ')} lamp.")
+
+    with ThreadPoolExecutor(3) as pool:
+        writing = [pool.submit(write, each) for each in ("priya", "priya-2")]
+        merging = pool.submit(merged, crm)
+        for each in (*writing, merging):
+            each.result()
+    known = [made.text for made in crm.contact("priya").all_decisions()]
+    for word in words:
+        assert {f"Owns a {word} priya lamp.", f"Owns a {word} priya 2 lamp."} <= {*known}
+    assert crm.contact("priya-2").scope.contact_id == "priya"
+
+
+MOVING = """
+import sys
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+
+with Memory.open(embedder=HashingEmbedder(), embedded_path=sys.argv[1]) as memory:
+    crm = memory.agent("crm")
+    print("open", flush=True)
+    while True:
+        crm.merge_contacts("priya", "priya-2", by="anna")
+        crm.split_contacts("priya", "priya-2", by="anna")
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.11, 0.23])
+def test_a_killed_merge_leaves_two_contacts_or_one(tmp_path: Path, seconds: float) -> None:
+    settings: Any = {"embedder": HashingEmbedder(), "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(**settings) as memory:
+        for word in ("amber", "birch", "coral"):
+            for contact_id in ("priya", "priya-2"):
+                memory.contact("crm", contact_id).note(f"Owns a {word} lamp of {contact_id}.")
+    command = [sys.executable, "-c", MOVING, str(settings["embedded_path"])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "open\n"
+        time.sleep(seconds)
+        process.kill()
+    with Memory.open(**settings) as memory:
+        crm = memory.agent("crm")
+        is_one = crm.contact("priya-2").scope.contact_id == "priya"
+        counts = [len(told(crm.contact(each))) for each in ("priya", "priya-2")]
+        assert counts == ([6, 6] if is_one else [3, 3])
+        assert ops.health(crm, check_records=True).total.damaged == 0
+        if not is_one:
+            merged(crm)
+        assert len(told(crm.contact("priya"))) == 6
