@@ -95,7 +95,7 @@ _GROUPS: Mapping[str, str] = {
     "What is known about a contact": "briefing profile value check about find evidence decisions "
     "explain answer impact tasks report browser accounts join-account leave-account",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
-    "relate amend revoke revert refusals expiring digest",
+    "relate amend revoke revert refusals expiring merge rename split digest",
     "Memory for other programs": "mcp serve token changes resend",
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "

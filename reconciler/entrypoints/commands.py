@@ -319,6 +319,11 @@ ROWS = (
     ),
     _Decides("revoke", ContactMemory.revoke),
     _Decides("revert", ContactMemory.revert),
+    *map(
+        _Decides,
+        ("merge", "rename", "split"),
+        (AgentMemory.merge_contacts, AgentMemory.rename_contact, AgentMemory.split_contacts),
+    ),
     CommandRow(
         "refusals",
         BoundMemory.refusals,

@@ -53,6 +53,9 @@ WRITING = {
     *(
         "answer",
         "revert",
+        "merge",
+        "rename",
+        "split",
         "resolve",
         "relate",
         "amend",
