@@ -159,6 +159,22 @@ def test_that_neither_side_holds_is_one_decision(agent: httpx2.Client, anna: htt
     assert len(done(anna.get(f"{PRIYA}/disputes"))["items"]) == 1
 
 
+def test_two_contacts_are_merged_split_and_renamed(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE)
+    twin = PRIYA.replace("priya", "priya-2")
+    done(agent.post(f"{twin}/notes", json=GOA))
+    asked = {"act": "merge", "other": "priya-2", "reason": "The same number."}
+    assert done(anna.post(f"{PRIYA}/identity", json=asked))["proposal"]["answered_by"] == "anna"
+    assert len(done(anna.get(f"{twin}/disputes"))["items"]) == 1
+    problem(anna.post(f"{PRIYA}/identity", json=asked | {"other": "priya"}), 422, "invalid-request")
+    done(anna.post(f"{PRIYA}/identity", json=asked | {"act": "split"}))
+    assert done(anna.get(f"{twin}/disputes"))["items"] == []
+    done(anna.post(f"{PRIYA}/identity", json=asked | {"act": "rename", "other": "p-77"}))
+    assert len(done(anna.get(f"{PRIYA.replace('priya', 'p-77')}/profile"))) == 1
+
+
 @pytest.mark.parametrize("act", ["reject", "withdraw"])
 def test_what_waits_is_answered_once(agent: httpx2.Client, anna: httpx2.Client, act: str) -> None:
     at = f"{PRIYA}/decisions/{noted(agent, GUESS)['decision_id']}"

@@ -216,6 +216,15 @@ def test_an_account_is_marked_and_shows_its_contacts(anna: Browser, memory: Tena
     assert "Contacts of this account" not in page.text
 
 
+def test_two_contacts_are_merged_and_the_merge_is_undone(anna: Browser, memory: Tenant) -> None:
+    page = anna.send(priya(anna).form("/merge"), other="bob", reason="One person.")
+    assert "Merged" in page.text
+    assert memory.contact("crm", "bob").scope.contact_id == "priya"
+    assert "Keeps bees." in page.text
+    anna.send(page.form("/undo"))
+    assert memory.contact("crm", "bob").scope.contact_id == "bob"
+
+
 def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Tenant) -> None:
     anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes")
     [made] = memory.contact("crm", "priya").decisions(limit=1)

@@ -206,6 +206,11 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
     return this.caller.post(`${DECISION}/revert`, { ...this.ids, decision_id }, why);
   }
 
+  /** Merges another contact into this one, takes that back, or gives this one another id. */
+  identify(who: Schemas["IdentityBody"]) {
+    return this.caller.post(`${CONTACT}/identity`, this.ids, who);
+  }
+
   /** What waits for an answer: held notes, then disputes. */
   pending(query: Query<"list_pending"> = {}) {
     return this.list(`${CONTACT}/pending`, query);

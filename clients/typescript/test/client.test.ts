@@ -145,6 +145,18 @@ test("an answer is kept, and found when its fact is corrected", async () => {
   assert.equal((await priya.impact({ fact: used[0]! })).length, 1);
 });
 
+test("an operator merges two contacts, splits them and gives one a new id", async () => {
+  const [name, twin, later] = [stranger(), stranger(), stranger()];
+  await agent.contact("crm", name).note("Lives in Pune.", PUNE);
+  await agent.contact("crm", twin).note("Lives in Goa.", GOA);
+  const priya = operator.contact("crm", name);
+  await priya.identify({ act: "merge", other: twin, reason: "The same number." });
+  assert.equal((await all(operator.contact("crm", twin).disputes())).length, 1);
+  await priya.identify({ act: "split", other: twin, reason: "Two people." });
+  await priya.identify({ act: "rename", other: later, reason: "A new id." });
+  assert.equal((await operator.contact("crm", later).profile())[0]?.value, "Pune");
+});
+
 test("an operator sees why, since when and on what word", async () => {
   const name = stranger();
   const before = new Date().toISOString();

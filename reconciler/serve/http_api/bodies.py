@@ -198,6 +198,14 @@ class ReversalBody(AnswerBody):
     and_later: bool = False
 
 
+class IdentityBody(Body):
+    """Who a contact is: `other` is merged into it, is split from it, or is its new id."""
+
+    act: Literal["merge", "split", "rename"]
+    other: str
+    reason: Reason
+
+
 class ForgettingBody(AnswerBody):
     """What is erased: all, or one part.
 

@@ -38,6 +38,7 @@ from reconciler.serve.http_api.bodies import (
     ConfirmationBody,
     Filters,
     ForgettingBody,
+    IdentityBody,
     Instant,
     ResolutionBody,
     ReversalBody,
@@ -312,6 +313,17 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Any:
     With ``check_records`` it reads every record, and counts the damaged ones.
     """
     return ops.health(about, check_records=check_records)
+
+
+@routes.answers(_CONTACT + "/identity", _DECIDED, "POST")
+def identify(agent: AgentOf, grant: GrantOf, contact_id: str, body: IdentityBody) -> Any:
+    """Merge another contact into this one, take that back, or give this one another id."""
+    calls: dict[str, Any] = {
+        "merge": agent.merge_contacts,
+        "split": agent.split_contacts,
+        "rename": agent.rename_contact,
+    }
+    return calls[body.act](contact_id, body.other, by=grant.name, reason=body.reason)
 
 
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:

@@ -318,6 +318,12 @@ def erase(visit: Visit) -> Response:
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
 
 
+def merge(visit: Visit) -> Response:
+    """Merge another contact into this one; the next page offers to undo it."""
+    ids, by = (str(visit.contact_id), visit.text("other")), visit.grant.name
+    return visit.to_contact(visit.agent.merge_contacts(*ids, by=by, reason=visit.reason()))
+
+
 FORMS: Mapping[str, Handler] = {
     "/answer": answer,
     "/answers": answers,
@@ -328,6 +334,7 @@ FORMS: Mapping[str, Handler] = {
     "/end": end,
     "/undo": undo,
     "/erase": erase,
+    "/merge": merge,
 }
 """The forms' functions, each by its address."""
 
