@@ -84,6 +84,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/contacts/{contact_id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record Answer
+         * @description Record which facts a reply or an act used, so that a correction finds it.
+         */
+        post: operations["record_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent_id}/contacts/{contact_id}/check": {
         parameters: {
             query?: never;
@@ -244,6 +264,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Agent Changes
+         * @description Every decision and erasure in one order; keep the `cursor` of the last as `after`.
+         */
+        get: operations["list_agent_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent_id}/jobs": {
         parameters: {
             query?: never;
@@ -346,6 +386,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/contacts/{contact_id}/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Accounts
+         * @description The accounts that a contact belongs to, as facts; to revoke one of them ends it.
+         */
+        get: operations["list_accounts"];
+        put?: never;
+        /**
+         * Join Account
+         * @description Make a contact belong to an account, whose facts its recalls then tell too.
+         */
+        post: operations["join_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent_id}/contacts/{contact_id}/history": {
         parameters: {
             query?: never;
@@ -398,6 +462,26 @@ export interface paths {
          * @description What a fact rests on: each turn, who said it, when and where.
          */
         get: operations["fact_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/contacts/{contact_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Impact
+         * @description The answers that used a fact, or that a decision corrected, the newest first.
+         */
+        get: operations["impact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -752,6 +836,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent_id}/contacts/{contact_id}/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Identify
+         * @description Merge another contact into this one, take that back, or give this one another id.
+         */
+        post: operations["identify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -860,6 +964,18 @@ export interface components {
             name: string;
         };
         /**
+         * AccountBody
+         * @description The account that a contact belongs to, and since and until when.
+         */
+        AccountBody: {
+            /** Account */
+            account: string;
+            /** Since */
+            since?: string | null;
+            /** Until */
+            until?: string | null;
+        };
+        /**
          * ActCheck
          * @description The answer: go, ask or stop, with the reasons.
          *
@@ -880,7 +996,7 @@ export interface components {
          * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
          * @enum {string}
          */
-        Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
+        Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE" | "CITE" | "MERGE";
         /**
          * Advice
          * @description What to do before an act.
@@ -1034,6 +1150,53 @@ export interface components {
          */
         Category: "preference" | "fact" | "decision" | "procedure" | "summary" | "outcome" | "volatile";
         /**
+         * Change
+         * @description One change of an agent's memory: a decision or an erasure, by its ids and without words.
+         *
+         *     Attributes:
+         *         cursor: its place in the order of the agent's changes, for the list that continues after it.
+         *         decision_id: the decision; with ERASE the erasure.
+         *         contact_id: whom it is about.
+         *         action: an ``Action``, or ``ERASE``.
+         *         decided_by, disposal: as in ``Decision``; None for an erasure.
+         *         at: when it was decided, or when the erasure began (UTC). It is no order: clocks differ.
+         *         fact_id: as in ``Decision``.
+         *         ended_ids: the facts that it ended.
+         */
+        Change: {
+            /** Cursor */
+            cursor: string;
+            /** Decision Id */
+            decision_id: string;
+            /** Contact Id */
+            contact_id: string;
+            /** Action */
+            action: string;
+            /** Decided By */
+            decided_by: string | null;
+            /** Disposal */
+            disposal: string | null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Fact Id */
+            fact_id: string | null;
+            /** Ended Ids */
+            ended_ids: string[];
+        };
+        /**
+         * ChangesPage
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
+         */
+        ChangesPage: {
+            /** Items */
+            items: components["schemas"]["Change"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
          * CheckFinding
          * @description One check's finding; ``disposal`` is what it alone would do with the candidate.
          *
@@ -1067,6 +1230,18 @@ export interface components {
             reason: string;
             /** Fact Id */
             fact_id?: string | null;
+        };
+        /**
+         * CitationBody
+         * @description The facts that a reply or an act used; ``reference`` is your own id of it.
+         */
+        CitationBody: {
+            /** Recall Id */
+            recall_id: string;
+            /** Reference */
+            reference: string;
+            /** Used */
+            used: string[];
         };
         /**
          * ClaimOutcome
@@ -2064,6 +2239,24 @@ export interface components {
             total: components["schemas"]["ContactHealth"];
         };
         /**
+         * IdentityBody
+         * @description Who a contact is: `other` is merged into it, is split from it, or is its new id.
+         */
+        IdentityBody: {
+            /**
+             * Act
+             * @enum {string}
+             */
+            act: "merge" | "split" | "rename";
+            /** Other */
+            other: string;
+            /**
+             * Reason
+             * @description Why, in one sentence.
+             */
+            reason: string;
+        };
+        /**
          * Job
          * @description A session, or new turns of a session, on the way through extractor, gate and reconciler.
          *
@@ -2524,6 +2717,7 @@ export interface components {
          *         fits: whether it fits the question; a standing constraint need not.
          *         is_upcoming: whether it holds from a later day on.
          *         disputed_with: the other sides of its open dispute.
+         *         account: the account of the contact that it is a fact of; None for the contact's own fact.
          */
         RankedFact: {
             fact: components["schemas"]["Fact"];
@@ -2562,6 +2756,8 @@ export interface components {
              * @default []
              */
             disputed_with: components["schemas"]["Fact"][];
+            /** Account */
+            account?: string | null;
         };
         /**
          * RecallAnswer
@@ -2575,6 +2771,7 @@ export interface components {
          *         known: if nothing fits, the known attributes.
          *         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
          *             wait for a yes.
+         *         recall_id: what this recall showed, for the record of an answer that uses it.
          *         prompt: the answer as lines for a model's prompt, fenced as data.
          *         token_count: how long the prompt is, at about four characters a token.
          */
@@ -2590,6 +2787,8 @@ export interface components {
             known: string[];
             /** Waiting */
             waiting: string[];
+            /** Recall Id */
+            recall_id: string;
             /** Prompt */
             prompt: string;
             /** Token Count */
@@ -2607,6 +2806,38 @@ export interface components {
          * @enum {string}
          */
         RecallSemantics: "default" | "constraint" | "negative";
+        /**
+         * RecordedAnswer
+         * @description A reply or an act of the agent that used a fact.
+         *
+         *     Attributes:
+         *         reference: the operator's own id of the reply, ticket or order.
+         *         at: when it was recorded (UTC).
+         *         holds_at: the time that it is about: that of its recall, or the time that the recall asked
+         *             about (UTC).
+         *         fact_id, text: the fact in the wording that was shown.
+         *         decision_id: the decision that keeps it.
+         */
+        RecordedAnswer: {
+            /** Reference */
+            reference: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Holds At
+             * Format: date-time
+             */
+            holds_at: string;
+            /** Fact Id */
+            fact_id: string;
+            /** Text */
+            text: string;
+            /** Decision Id */
+            decision_id: string;
+        };
         /**
          * RecordedOpinion
          * @description An arbiter's answer, as it is kept.
@@ -3585,6 +3816,46 @@ export interface operations {
             503: components["responses"]["Refusal503"];
         };
     };
+    record_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+                /** @description The contact. */
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CitationBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
     check: {
         parameters: {
             query?: {
@@ -3925,6 +4196,45 @@ export interface operations {
             503: components["responses"]["Refusal503"];
         };
     };
+    list_agent_changes: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before; nothing for the first. */
+                after?: string | null;
+                /** @description At most this many. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesPage"];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
     list_agent_jobs: {
         parameters: {
             query?: {
@@ -4112,6 +4422,85 @@ export interface operations {
             503: components["responses"]["Refusal503"];
         };
     };
+    list_accounts: {
+        parameters: {
+            query?: {
+                /** @description At that time. */
+                at?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+                /** @description The contact. */
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fact"][];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
+    join_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+                /** @description The contact. */
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
     history: {
         parameters: {
             query?: {
@@ -4217,6 +4606,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FactEvidence"];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
+    impact: {
+        parameters: {
+            query?: {
+                fact?: string | null;
+                decision_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+                /** @description The contact. */
+                contact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedAnswer"][];
                 };
             };
             400: components["responses"]["Refusal400"];
@@ -4939,6 +5367,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthReport"];
+                };
+            };
+            400: components["responses"]["Refusal400"];
+            401: components["responses"]["Refusal401"];
+            403: components["responses"]["Refusal403"];
+            404: components["responses"]["Refusal404"];
+            409: components["responses"]["Refusal409"];
+            413: components["responses"]["Refusal413"];
+            421: components["responses"]["Refusal421"];
+            422: components["responses"]["Refusal422"];
+            429: components["responses"]["Refusal429"];
+            500: components["responses"]["Refusal500"];
+            503: components["responses"]["Refusal503"];
+        };
+    };
+    identify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                contact_id: string;
+                /** @description The agent; the token says which it opens. */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decision"];
                 };
             };
             400: components["responses"]["Refusal400"];
