@@ -10,7 +10,7 @@ from reconciler import AgentMemory, ContactMemory, Memory, ops
 
 __all__ = ["OPS", "call_of", "ops_of"]
 
-OF_BOTH = ("export", "health", "import_from", "replay", "report")
+OF_BOTH = ("export", "health", "import_from", "report")
 OPS: Mapping[type, tuple[str, ...]] = {
     Memory: ("backup", "cancel_reembed", "export", "model_move", "reembed", "resend"),
     AgentMemory: (*OF_BOTH, "digest"),

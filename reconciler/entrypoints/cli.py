@@ -100,7 +100,7 @@ _GROUPS: Mapping[str, str] = {
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
-    "How well it works": "health rejudge policy correct calibrate replay",
+    "How well it works": "health rejudge policy correct calibrate",
 }
 """Help headings, in order, with their commands."""
 

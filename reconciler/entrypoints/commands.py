@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Group
 from rich.text import Text
 
 from reconciler import ops
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
     from reconciler.domain.records.candidates import FactEvidence
     from reconciler.domain.records.facts import FactHistory
-    from reconciler.ops.review.replay import Replayed
     from reconciler.service.writing.relating import Rejudged
 
 _CHANGES_SHOWN_MAX = 50
@@ -111,33 +109,6 @@ def _job(memory: ContactMemory, job_id: str) -> dict[str, Any]:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     job = memory.job(job_id)
     return {**job.to_dict(), "session": memory.session(job.session_id)}
-
-
-def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
-    changed = [
-        {
-            "decision_id": each.decision.decision_id,
-            "text": each.decision.text,
-            "before": each.before,
-            "after": each.after,
-            "decided_by": each.verdict.decided_by,
-            "reason": each.verdict.reason,
-            "would_ask": each.would_ask,
-        }
-        for each in replayed
-        if not each.is_same or each.would_ask
-    ]
-    return {"decisions": len(replayed), "changed": changed}
-
-
-def _replay_view(replayed: list[Replayed]) -> Group:
-    plain = _replay_plain(replayed)
-    changed: list[dict[str, Any]] = plain["changed"]
-    heading = f"Replay of {len(replayed):,} decisions; nothing was written; {len(changed):,}"
-    return Group(
-        f"{heading} would differ, or be asked about.",
-        *(record_panel(each, each["decision_id"]) for each in changed[:_CHANGES_SHOWN_MAX]),
-    )
 
 
 def _rejudge(
@@ -379,11 +350,5 @@ ROWS = (
         "No decision waits for a judge.",
         writes=True,
         counts="decisions",
-    ),
-    CommandRow(
-        "replay",
-        ops.replay,
-        _replay_view,
-        plain=_replay_plain,
     ),
 )

@@ -1,6 +1,6 @@
 """The commands that check how well a memory works: doctor, gate, judge and thresholds.
 
-The tables of a calibration and of a replay are here too; they compute nothing.
+The tables of a calibration are here too; they compute nothing.
 """
 
 from __future__ import annotations

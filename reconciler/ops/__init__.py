@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         contact_page as contact_page,
         health as health,
         import_from as import_from,
-        replay as replay,
         report as report,
     )
     from reconciler.ops.store_moves import (
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from reconciler.ops.webhooks import digest as digest, resend as resend
 
 _HOMES = {
-    "reviews": "contact_page health import_from replay report",
+    "reviews": "contact_page health import_from report",
     "store_moves": "backup cancel_reembed export model_move reembed restore",
     "webhooks": "digest resend",
 }

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reconciler.ops.review.health import HealthReport
-    from reconciler.ops.review.replay import Replayed
     from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
@@ -54,33 +53,6 @@ def health(
     return measured.report(
         memory._scope, memory._scopes(), on_progress, checks_records=check_records
     )
-
-
-def replay(memory: BoundMemory, profile: str) -> list[Replayed]:
-    """Replay the recorded decisions with other thresholds; writes nothing.
-
-    Left out are decisions that rest on what a model said of the facts, or on what is not on record.
-
-    Args:
-        memory: an agent's or a contact's.
-        profile: ``seed``, ``minilm`` or the path of a profile.
-
-    Raises:
-        ConfigurationError: no such profile, or one of another model.
-    """
-    from reconciler.bootstrap.chosen_models import build_policy
-    from reconciler.ops.review.replay import is_replayable, replay as replayed
-
-    services = parts_of(memory, BoundMemory)
-    chosen = services.settings.reconcile.model_copy(
-        update={
-            "profile": profile,
-            **dict.fromkeys(("cosine_update_min", "cosine_add_max", "cosine_cut")),
-        }
-    )
-    settings = services.settings.model_copy(update={"reconcile": chosen})
-    policy = build_policy(settings, services.embedder.model_id)
-    return [replayed(each, policy) for each in memory.all_decisions() if is_replayable(each)]
 
 
 def report(memory: BoundMemory) -> str:

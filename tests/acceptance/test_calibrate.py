@@ -46,7 +46,7 @@ def write(path: Path, lines: list[Any]) -> Path:
 
 
 @pytest.mark.slow
-def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
+def test_a_profile_is_calibrated_then_used(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write(tmp_path / "pairs.jsonl", pairs())
@@ -63,11 +63,6 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     added = json.loads(run("add", *SCOPE, "Needs an early meal", "--json")[1])
     assert added["verdict"]["action"] == "ADD"
     profile = str(tmp_path / "mine.toml")
-    code, out, err = run("replay", "--agent", "crm", "--profile", profile, "--json")
-    assert code == 0, err
-    [changed] = json.loads(out)["changed"]
-    assert (changed["text"], changed["before"]) == ("Needs an early meal", "apart")
-
     monkeypatch.setenv("RECONCILER_RECONCILE__PROFILE", profile)
     decision = json.loads(run("add", *SCOPE, "Needs an early meal!", "--json")[1])
     assert decision["policy"]["profile"] == "mine"
@@ -108,10 +103,9 @@ def test_pairs_that_cannot_be_used_are_refused_by_line(
         (("calibrate", "gone.jsonl"), 2, "gone.jsonl"),
         (("calibrate", "--from-decisions", "--agent", "crm"), 2, "pairs"),
         (("calibrate", "--from-decisions", "--agent", "crm", "--bound", "7"), 2, "bound"),
-        (("replay", "--agent", "crm", "--profile", "gone"), 3, "no profile gone"),
     ],
 )
-def test_what_cannot_be_calibrated_or_replayed_is_said(
+def test_what_cannot_be_calibrated_is_said(
     run: Run, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     run("init")

@@ -21,7 +21,6 @@ READING = {
     "digest": AGENT,
     "resend": ("crm",),
     "explain": (str(uuid4()), *WHO),
-    "replay": (*AGENT, "--profile", "seed"),
     "calibrate": ("--from-decisions", *AGENT),
     "contacts": AGENT,
     "pending": AGENT,

@@ -16,7 +16,7 @@ from reconciler.entrypoints.cli import app
 from tests.command_line import Run
 
 TYPED = '{"password": "Quw7xKp-Rz"}'
-SLOW = {"demo", "calibrate", "replay", "doctor", "worker", "drain", "init", "browser"}
+SLOW = {"demo", "calibrate", "doctor", "worker", "drain", "init", "browser"}
 """Commands that load a model or stay; they take only names of files, profiles and scopes."""
 
 

@@ -19,11 +19,9 @@ from reconciler.domain.records.candidates import Assessment, CheckFinding, Score
 from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
 from reconciler.domain.records.kinds import Disposal, JobState
 from reconciler.domain.records.notes import Scope
-from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.sessions import Job, SessionRecord
 from reconciler.entrypoints import (
     cli,
-    commands,
     doctor,
     import_command,
     job_commands,
@@ -31,7 +29,6 @@ from reconciler.entrypoints import (
     server_commands,
 )
 from reconciler.errors import ReconcilerError
-from reconciler.ops.review.replay import Replayed, replay
 from reconciler.reading.visible_text import visible, without_widthless
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.serve.access.tokens import AccessToken
@@ -123,10 +120,6 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield from _rendered_by_commands(memory)
     check = doctor.DoctorCheck(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_view", (doctor.checks_view([check]),)
-    replayed = [
-        _replayed(each) for each in memory.contact(*WHO).all_decisions() if each.action == "ADD"
-    ]
-    yield "replay", (commands._replay_view(replayed),)
     yield from _rendered_jobs()
     yield "a string", (HOSTILE,)
 
@@ -201,12 +194,6 @@ def _assessment(memory: Memory) -> Assessment:
         findings=(CheckFinding(check="injection", disposal=Disposal.CONFIRM, detail=HOSTILE),),
         parts=(ScorePart(name=HOSTILE, effect=0.1),),
     )
-
-
-def _replayed(decision: Any) -> Replayed:
-    found = replay(decision, ReconcilePolicy())
-    verdict = replace(found.verdict, reason=HOSTILE)
-    return replace(found, decision=hostile(decision), verdict=verdict, is_same=False)
 
 
 def _rendered_jobs() -> Iterator[tuple[str, tuple[Any, ...]]]:

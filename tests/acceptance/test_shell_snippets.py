@@ -44,7 +44,6 @@ NOT_RUN = {
     "reconciler import * --ray *": "needs Ray; tests/integration/test_ray_backfill.py",
     "reconciler calibrate pairs.jsonl*": "needs labelled pairs; tests/acceptance/test_calibrate.py",
     "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
-    "reconciler replay --agent crm --profile mine.toml": "needs the profile of that calibration",
     "reconciler doctor --judge": "asks a model; tests/acceptance/test_judge_command.py",
     "reconciler rejudge*": "asks a model; tests/acceptance/test_rejudge_command.py",
     "reconciler answer*": "needs the id of a recall; tests/acceptance/test_fact_commands.py",

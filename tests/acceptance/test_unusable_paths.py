@@ -35,7 +35,6 @@ COMMANDS = {
     "extract": lambda path: ("extract", path, *WHO),
     "calibrate": lambda path: ("calibrate", path),
     "calibrate into": lambda path: ("calibrate", "--from-decisions", "--name", path),
-    "replay": lambda path: ("replay", "--agent", "crm", "--profile", f"{path}.toml"),
 }
 SETTINGS = {
     "RECONCILER_EMBEDDED_PATH": 3,

@@ -29,10 +29,10 @@ from reconciler.ops.calibration import (
     profile_file,
     read_pairs,
 )
-from reconciler.ops.review.replay import replay
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
 from tests.records import decision_of
+from tests.replaying import replay
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

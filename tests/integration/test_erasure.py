@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, Memory, ops
+from reconciler import Action, Decision, Memory
 from reconciler.adapters import embedded_graph
 from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.domain.records.candidates import Candidate, Evidence, Turn
@@ -34,6 +34,7 @@ from reconciler.reading.kinds import Category
 from reconciler.service import erasures
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
+from tests.replaying import replay_all
 from tests.submissions import propose_to
 from tests.tables import every
 
@@ -334,7 +335,7 @@ def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Mem
     changed = lives_in(memory, "Delhi")
     forget(memory, attribute="city")
     assert "Pune" not in str(memory.contact(AGENT, PRIYA).explain(changed.decision_id))
-    assert ops.replay(memory.contact(AGENT, PRIYA), "seed") == []
+    assert replay_all(memory.contact(AGENT, PRIYA), "seed") == []
 
 
 def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:

@@ -66,7 +66,7 @@ whole store by its operator."""
 BOTH = (
     *("all_decisions", "archive", "check_known", "decisions", "disputes", "erasures", "expiring"),
     *("export", "health", "import_from", "jobs", "pending", "recall_about", "refusals", "rejudge"),
-    *("replay", "report", "tasks"),
+    *("report", "tasks"),
 )
 """What an agent's memory has as well as a contact's."""
 

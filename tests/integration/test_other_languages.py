@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from reconciler import Memory, ops
+from reconciler import Memory
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.records.kinds import Action
@@ -18,6 +18,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.foreign_facts import DENIED, FACTS
+from tests.replaying import replay_all
 from tests.tables import every
 
 
@@ -70,7 +71,7 @@ def test_the_decision_says_what_the_model_could_not_read(memory: Memory) -> None
     assert made.reason.endswith("the embedding model could not read 100% of the note")
     [replayed] = [
         each
-        for each in ops.replay(memory.contact("crm", "li"), "seed")
+        for each in replay_all(memory.contact("crm", "li"), "seed")
         if each.decision.decision_id == made.decision_id
     ]
     assert replayed.is_same

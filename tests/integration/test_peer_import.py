@@ -18,6 +18,7 @@ from reconciler.errors import ConfigurationError, GraphUnavailableError, Invalid
 from reconciler.service.writing.note_import import ImportReport
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
+from tests.replaying import replay_all
 
 EXPORTS = Path(__file__).parents[1] / "peer_exports"
 MEM0 = ("mem0", EXPORTS / "mem0.json")
@@ -118,7 +119,7 @@ def test_graphiti_edges_that_were_invalidated_are_history_found_in_its_time(
     assert [each.text for each in chain.facts] == ["Anna lives in Mumbai", "Anna lives in Pune"]
     then = memory.contact("crm", "anna").recall(valid_at=datetime(2020, 5, 1, tzinfo=UTC))
     assert [each.fact.text for each in then] == ["Anna worked at Globex"]
-    replayed = {each.decision.text for each in ops.replay(memory.contact("crm", "anna"), "seed")}
+    replayed = {each.decision.text for each in replay_all(memory.contact("crm", "anna"), "seed")}
     assert "Anna worked at Globex" not in replayed  # no threshold is tried on what was over
     assert "Anna lives in Pune" in replayed
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from reconciler import Action, Decision, Fact, Memory, SourceKind, ops
+from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.domain.records.facts import FactHistory
 from reconciler.domain.records.kinds import Disposal, FactState
 from reconciler.entrypoints.rendering import history_tree
@@ -20,6 +20,7 @@ from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
+from tests.replaying import replay_all
 from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
@@ -128,7 +129,7 @@ def test_a_replay_knows_what_had_expired_when_the_note_came(clock: Clock, memory
     made = lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
     found = memory.contact("crm", "alice").decision(made.decision_id)
     assert [each.is_expired for each in found.compared_with] == [True]
-    replayed = ops.replay(memory.contact("crm", "alice"), "seed")
+    replayed = replay_all(memory.contact("crm", "alice"), "seed")
     assert [each.is_same for each in replayed] == [True, True]
 
 
@@ -138,7 +139,7 @@ def test_a_replay_knows_what_was_planned_when_the_note_came(clock: Clock, memory
     lives_in(memory, "Delhi", valid_from=clock() + timedelta(days=60))
     lives_in(memory, "Agra")
     lives_in(memory, "Delhi")
-    replayed = ops.replay(memory.contact("crm", "alice"), "seed")
+    replayed = replay_all(memory.contact("crm", "alice"), "seed")
     assert [each.is_same for each in replayed] == [True] * 5
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.domain.records.kinds import Action
-from reconciler.ops.review.replay import replay
+from tests.replaying import replay
 from tests.tables import every
 
 

@@ -20,8 +20,8 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Outcome, Relation
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
-from reconciler.ops.review.replay import replay
 from tests.records import changed, decision_of
+from tests.replaying import replay
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Replay: decides recorded decisions again under other thresholds.
+"""Replay: decides recorded decisions again, under the same thresholds or others.
 
 Pure; no graph, model or arbiter is asked, and nothing is written. A decision holds all input of the
 rule, and the arbiter's answer if one was asked.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reconciler.bootstrap.chosen_models import build_policy
+from reconciler.bound_memory import BoundMemory
 from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.by_text import TAKES_BACK
@@ -22,6 +24,7 @@ from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import ArbiterAnswerError
 from reconciler.frozen import frozen
+from reconciler.ops.parts import parts_of
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.findings import Difference
 
@@ -211,3 +214,27 @@ Effect = tuple[Outcome, frozenset[str], frozenset[str]]
 
 def _effect(verdict: Verdict[str]) -> Effect:
     return verdict.outcome, frozenset(verdict.targets), frozenset(verdict.conflicts)
+
+
+def replay_all(memory: BoundMemory, profile: str) -> list[Replayed]:
+    """Replay the recorded decisions with other thresholds; writes nothing.
+
+    Left out are decisions that rest on what a model said of the facts, or on what is not on record.
+
+    Args:
+        memory: an agent's or a contact's.
+        profile: ``seed``, ``minilm`` or the path of a profile.
+
+    Raises:
+        ConfigurationError: no such profile, or one of another model.
+    """
+    services = parts_of(memory, BoundMemory)
+    chosen = services.settings.reconcile.model_copy(
+        update={
+            "profile": profile,
+            **dict.fromkeys(("cosine_update_min", "cosine_add_max", "cosine_cut")),
+        }
+    )
+    settings = services.settings.model_copy(update={"reconcile": chosen})
+    policy = build_policy(settings, services.embedder.model_id)
+    return [replay(each, policy) for each in memory.all_decisions() if is_replayable(each)]
