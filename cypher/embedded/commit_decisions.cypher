@@ -82,7 +82,7 @@ MERGE (agent)-[:KNOWS]->(contact);
 // only when each.absorbs is not empty
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (other:Contact {contact_key: $each.absorbs.contact_key})
-SET contact.absorbed = $each.absorbs.absorbed,
+SET contact.absorbed = CAST($each.absorbs.absorbed AS STRING[]),
     contact.has_forgotten = coalesce(contact.has_forgotten, false)
                               OR coalesce(other.has_forgotten, false),
     contact.name = CASE WHEN contact.name = contact.contact_id

@@ -346,7 +346,7 @@ MARKING = CONTACT | {
     "is_whole": False,
     "erasure": ERASURE,
     "fact_ids": ["nobody's"],
-    "tombstone_keys": ["ab"],
+    "tombstones": [{"tombstone_key": "ab", "contact_key": ALICE.contact_key}],
     "ended_keys": [OTHER_SESSION["session_key"]],
     "rewound_keys": [OTHER_SESSION["session_key"]],
     "episodes": [{"episode_id": "turn-7", "text": "[erased]"}],
@@ -445,6 +445,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "release_hash_key": {"at": NOON},
     "commit_decisions": {"contacts": contacts(decision(version=8)), "embedding_model": MODEL},
     "bind_store": {"id_key": "ab", "at": NOON},
+    "put_tokens": {"before": "", "after": "{}"},
     "put_remains": {
         "label": "Task",
         "rows": [{"node_id": TASK["task_key"], "node": {"goal": "[erased]"}}],
@@ -469,6 +470,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_resting": {"episode_id": FIRST["episode_id"]},
     "find_schema_version": {},
     "find_store": {},
+    "find_tokens": {},
     "list_answers": ABOUT_FACT,
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
     "list_contact_comparisons": CONTACT,
@@ -596,7 +598,13 @@ def test_a_query_by_column_gives_what_rows_would(graph: Graph) -> None:
     assert {row["fact_id"]: told[row["fact_id"]] | row for row in facts(graph)} == told
 
 
-ABOUT_THE_STORE = {"count_contacts", "count_keyless", "find_schema_version", "find_store"}
+ABOUT_THE_STORE = {
+    "count_contacts",
+    "count_keyless",
+    "find_schema_version",
+    "find_store",
+    "find_tokens",
+}
 
 
 def test_a_query_about_nothing_gives_no_row(graph: Graph) -> None:

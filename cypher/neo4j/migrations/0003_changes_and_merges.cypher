@@ -1,3 +1,4 @@
+// Tokens of a store, and the ids of merged contacts, need no schema here.
 // A decision or an erasure is unplaced until a reader of changes gives it the next place and removes the
 // mark. So a writer pays for the mark alone: the index of places has only nodes with both of its properties.
 CREATE CONSTRAINT webhook_name IF NOT EXISTS FOR (webhook:Webhook) REQUIRE webhook.name IS UNIQUE;

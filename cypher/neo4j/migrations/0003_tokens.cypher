@@ -1,1 +1,0 @@
-// The property needs no statement here.
