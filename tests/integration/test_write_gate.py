@@ -296,7 +296,7 @@ def test_a_disposal_is_stored_whole_as_it_was_returned(
 def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
-    assert (found.policy_version, found.domain) == ("8", "general")
+    assert (found.policy_version, found.domain) == ("9", "general")
     assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1

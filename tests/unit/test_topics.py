@@ -24,7 +24,6 @@ TOPICS = Topics(
             tuple(topic["terms"]),
             tuple(topic["except"]),
             tuple(topic.get("places", ())),
-            tuple(topic.get("goods", ())),
         )
         for name, topic in POLICY["topics"].items()
     }

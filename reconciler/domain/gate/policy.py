@@ -140,7 +140,7 @@ class ConfirmationRule(_PolicyTable):
 class TopicRule(_PolicyTable):
     """A field of life, the words that show it, and how it is handled.
 
-    ``everyday`` and ``everyday_unless`` are in older files, and no longer have an effect.
+    ``goods``, ``everyday`` and ``everyday_unless`` are in older files, and have no effect now.
     """
 
     handling: Literal["consent", "ordinary"]
@@ -259,7 +259,7 @@ class GatePolicy:
             known = ", ".join(file.domains)
             raise ConfigurationError(f"policy: there is no domain {chosen}; use one of {known}")
         topics = {
-            name: TopicTerms(rule.terms, rule.exceptions, rule.places, rule.goods)
+            name: TopicTerms(rule.terms, rule.exceptions, rule.places)
             for name, rule in file.topics.items()
         }
         return cls(file=file, domain=chosen, topics=Topics(topics))

@@ -23,13 +23,6 @@ _IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
 """Signs that words name no place of their own, or are no plain name."""
 
-_OF_A_PERSON = re.compile(
-    r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after"
-    r"|contact|customer|client|caller|patient|mr|mrs|ms|dr)\b"
-)
-"""In a clause with one of these, a delivery may be for a person: "her delivery for the surgery"."""
-
-_CLAUSE = re.compile(r"[^,;:.!?]+")
 _GAP = "[ -]"
 _ANY_WORD = "[^ -]*[^ ,;:.!?-]"
 _ANY_ENDING = r"[\w']*"
@@ -48,8 +41,6 @@ class TopicTerms:
             phrase counts, and so does a second one outside of it.
         places: the possible endings of the name of a firm or place. Within such a name no term
             counts.
-        goods: things that go to a place. After "to", "for", "at", "in" or "into" the place counts
-            as its name: "parcels for the day surgery".
 
     Raises:
         ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
@@ -58,10 +49,9 @@ class TopicTerms:
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    goods: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for term in (*self.terms, *self.exceptions, *self.goods):
+        for term in (*self.terms, *self.exceptions):
             if not _TERM.fullmatch(_one_line(term)):
                 raise ConfigurationError(
                     f"topics: {term!r} is not a term; write words, each of which may end with one "
@@ -77,7 +67,6 @@ class TopicTerms:
             if excepted is None:
                 excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
                 excepted += chain(*(_spans(_pattern(name), folded) for name in self._named(names)))
-                excepted += self._addressed(folded)
             if not any(first <= start and end <= last for first, last in excepted):
                 return term
         return None
@@ -95,24 +84,6 @@ class TopicTerms:
         for name in map(_one_line, names):
             if name.endswith(endings) and _OWNED.search(name) is None:
                 yield name
-
-    def _addressed(self, folded: str) -> Iterator[tuple[int, int]]:
-        """Find where a text names a place for goods, in a clause about no person."""
-        for clause in _CLAUSE.finditer(folded) if self.goods and self.places else ():
-            if not _OF_A_PERSON.search(clause.group()):
-                for match in self._any_address.finditer(clause.group()):
-                    start, end = match.span(match.lastgroup or 0)
-                    yield clause.start() + start, clause.start() + end
-
-    @cached_property
-    def _any_address(self) -> re.Pattern[str]:
-        goods, places = ("|".join(map(_branch, terms)) for terms in (self.goods, self.places))
-        between = r"(?: (?!(?:for|of|to|with)\b)[^ ]+){0,6}?"
-        behind = r"(?:to|for|at|in(?:to)?) the "
-        return re.compile(
-            rf"(?<!\w)(?:{goods})(?!\w){between} (?:(?P<place>{behind}(?:{places}))"
-            rf"|{behind}(?:[^ ]+ ){{1,2}}?(?P<named>{places}))(?!\w)"
-        )
 
     @cached_property
     def _any_exception(self) -> re.Pattern[str]:
