@@ -204,7 +204,7 @@ def load_head(name: str, embedding_model: str) -> LinearHead | None:
     """The shipped head with that name; None if it was not trained on that embedding model.
 
     Args:
-        name: ``notes``, ``ends`` or ``introductions``.
+        name: ``notes`` or ``ends``.
         embedding_model: name and fingerprint.
 
     Raises:

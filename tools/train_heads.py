@@ -1,8 +1,8 @@
 """Trains the linear heads over the packaged model's vectors, and writes them into ``config/``.
 
-    python -m tools.train_heads [notes] [ends] [introductions] [consent]
+    python -m tools.train_heads [notes] [ends] [consent]
 
-Run it after a change of a task's texts or of the packaged model; all four take some minutes on two
+Run it after a change of a task's texts or of the packaged model; all three take some minutes on two
 cores. Each is a logistic regression. No network but for the model.
 
 * ``notes`` tells what a note resembles, of ``judge/gate_notes.jsonl``. Its bounds come from
@@ -10,7 +10,6 @@ cores. Each is a logistic regression. No network but for the model.
   the notes that should be kept as they are reaches.
 * ``ends`` tells a note of an end from a plain statement, of ``benchmarks/holding.jsonl`` (ended or
   never held, holds) and the states of ``benchmarks/slot_sentences.jsonl``.
-* ``introductions`` tells introductions of others' words, of ``benchmarks/introductions.jsonl``.
 * ``consent`` tells permissions, and what takes one back, of ``judge/consent.jsonl``.
 """
 
@@ -66,16 +65,13 @@ or only a longer life. World knowledge is left out: it took plain notes of recor
 
 ORDERS_LOST_MAX = 0.04
 FOLDS = 5
-STRENGTH, STRENGTH_OF_ENDS, STRENGTH_OF_INTRODUCTIONS = 5.0, 10.0, 1 / 0.3
+STRENGTH, STRENGTH_OF_ENDS = 5.0, 10.0
 """How freely each may fit its texts: the inverse of the penalty."""
 
 STATE_WEIGHT = 0.3
 END_MIN = 0.2
 """The probability of an end from which on a note may tell of one. Of plain statements kept aside
 one in ten is above it; of ends one in eight below."""
-
-INTRODUCTION_MIN = 1 / (1 + np.exp(-0.4))
-"""Above it a turn's words are taken for another's: 2 in 100 plain turns, 95 in 100 others."""
 
 OTHERS_WEIGHT = 0.5
 CONSENT_MIN = {"permission": 0.4, "withdrawal": 0.6}
@@ -123,17 +119,6 @@ def ends(embed: Embed) -> LinearHead:
     return one_kind("end", fitted(rows, is_end, weights, STRENGTH_OF_ENDS), END_MIN)
 
 
-def introductions(embed: Embed) -> LinearHead:
-    """The head of the introductions: its value is above 0 where a text introduces another's."""
-    given = list(json_lines(ROOT / "benchmarks" / "introductions.jsonl"))
-    introduces = np.array([bool(each["introduces"]) for each in given])
-    share = introduces.mean()
-    weights = np.where(introduces, 0.5 / share, 0.5 / (1 - share))
-    rows = embed([each["text"] for each in given])
-    model = fitted(rows, introduces, weights, STRENGTH_OF_INTRODUCTIONS)
-    return one_kind("introduction", model, INTRODUCTION_MIN)
-
-
 def consent(embed: Embed) -> LinearHead:
     """The head of permissions, and of the words that take one back."""
     told = list(json_lines(ROOT / "judge" / "consent.jsonl"))
@@ -155,7 +140,6 @@ def consent(embed: Embed) -> LinearHead:
 TASKS: Mapping[str, Callable[[Embed], LinearHead]] = {
     "notes": notes,
     "ends": ends,
-    "introductions": introductions,
     "consent": consent,
 }
 

@@ -244,7 +244,6 @@ class ModelExtractor(StructuredCalls[_Answer]):
             candidates=tuple(candidates),
             summary=summary,
             usage=summed(costs),
-            tells_quotes=True,
         )
 
 

@@ -519,15 +519,11 @@ class Services:
         """Makes the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
-        head = load_head("introductions", self.embedder.model_id)
         return self.made(
             SessionReader,
             near=lambda *asked: self.recall.near(*asked),
             door=self.live_door,
             policy=self.settings.extractor,
-            introduces=None
-            if head is None
-            else lambda texts: head.values(self.embedder.embed(texts))[:, 0].tolist(),
         )
 
     @_Part

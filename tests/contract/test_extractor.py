@@ -84,7 +84,7 @@ CHANNEL = Extracted(
     value="e-mail",
     single_valued=True,
 )
-NOTHING = Extraction(summary="They agreed on a channel.", usage=USAGE, tells_quotes=True)
+NOTHING = Extraction(summary="They agreed on a channel.", usage=USAGE)
 FOUND = replace(NOTHING, candidates=(CHANNEL,))
 
 VENDORS: dict[str, Vendor] = {"anthropic": ANTHROPIC, "openai": OPENAI}

@@ -1,4 +1,4 @@
-"""What a turn introduces as a text or as another's is no word of the contact's."""
+"""What a turn marks as another's, or an extractor calls quoted, is no word of the contact's."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ INTRODUCED = """
     Into Swedish, please: I run a kiosk in Porto. | I run a kiosk in Porto.
     My aunt texted me a minute ago: I run a kiosk in Porto. | I run a kiosk in Porto.
     My aunt goes I run a kiosk in Porto, can you believe it. | I run a kiosk in Porto
-    The leaflet has the line "I run a kiosk in Porto." on it. | I run a kiosk in Porto.
     Opening of a short story I'm writing. I run a kiosk in Porto. | I run a kiosk in Porto.
     Let's do a role-play, I'm the seller. I run a kiosk in Porto. | I run a kiosk in Porto.
     The lyrics of the second verse: I run a kiosk in Porto. | I run a kiosk in Porto.
     An applicant wrote in her cover letter¶¶I run a kiosk in Porto. | I run a kiosk in Porto.
-    Fwd: hello¶¶I run a kiosk in Porto. | I run a kiosk in Porto.
     Example sentence: I run a kiosk in Porto. | I run a kiosk in Porto.
     I run a kiosk in Porto.¶¶Does this text sound natural? | I run a kiosk in Porto.
     Draft a letter for my uncle, he wants to say I run a kiosk in Porto. | I run a kiosk in Porto.
@@ -29,6 +27,10 @@ INTRODUCED = """
     Traduce esta frase: Llevo un quiosco en Cádiz. | Llevo un quiosco en Cádiz.
     My résumé: Eva Lind. Runs a kiosk in Porto. Speaks Dutch. | Runs a kiosk in Porto.
     Below is the profile: Eva Lind. Paints. Runs a kiosk in Porto. | Runs a kiosk in Porto.
+"""
+MARKED = """
+    The leaflet has the line "I run a kiosk in Porto." on it. | I run a kiosk in Porto.
+    Fwd: hello¶¶I run a kiosk in Porto. | I run a kiosk in Porto.
     A letter came. Dear Bo, I run a kiosk in Porto. Yours, Eva | I run a kiosk in Porto.
 """
 OWN = """
@@ -94,7 +96,7 @@ def reading(span: str, speech: Speech | None) -> Extraction:
         citations=(Citation(episode=1, span=span),),
         speech=speech or Speech.LITERAL,
     )
-    return Extraction(candidates=(found,), tells_quotes=bool(speech))
+    return Extraction(candidates=(found,))
 
 
 def outcome(memory: Memory, contact: ContactMemory, text: str) -> tuple[list[str], list[str], bool]:
@@ -108,9 +110,14 @@ def outcome(memory: Memory, contact: ContactMemory, text: str) -> tuple[list[str
     return live, reasons, any(each.question for each in contact.pending())
 
 
-def test_introduced_words_are_held_without_a_question(tmp_path: Path) -> None:
-    told = outcomes(tmp_path, rows(INTRODUCED))
+def test_marked_words_are_held_without_a_question(tmp_path: Path) -> None:
+    told = outcomes(tmp_path, rows(MARKED))
     assert told == dict.fromkeys(told, ([], ["not_said_plainly"], False))
+
+
+def test_words_that_an_extractor_calls_quoted_are_not_kept(tmp_path: Path) -> None:
+    told = outcomes(tmp_path, [*rows(MARKED), *rows(INTRODUCED)], Speech.QUOTED)
+    assert {(tuple(live), is_asked) for live, _, is_asked in told.values()} == {((), False)}
 
 
 def test_plain_words_beside_other_sentences_are_the_contacts(tmp_path: Path) -> None:
@@ -119,7 +126,7 @@ def test_plain_words_beside_other_sentences_are_the_contacts(tmp_path: Path) -> 
     assert kept == set(told)
 
 
-def test_a_weak_hint_counts_only_if_no_model_told_whose_words_they_are(tmp_path: Path) -> None:
+def test_an_extractor_says_whose_words_they_are(tmp_path: Path) -> None:
     told = rows(OWN_BESIDE_A_MODEL)
     literal, quoted = (outcomes(tmp_path, told, how) for how in (Speech.LITERAL, Speech.QUOTED))
     assert all(live for live, _, _ in literal.values())

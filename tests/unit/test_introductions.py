@@ -1,17 +1,16 @@
-"""Introductions: quotations by their marks, and the parts of a turn that may introduce words."""
+"""Introductions: quotations by their marks, and the claims that rest on them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.reading.cues.introductions import is_marked_at, parts_around
+from reconciler.domain.sessions.frames import with_quotations_marked
+from reconciler.reading.cues.introductions import is_marked_at
 from reconciler.reading.kinds import Category
-from reconciler.service.sessions.introduced import Introduced
 from tests.tables import every, grouped
 
 SAID = "I live in Oslo and I paint."
@@ -70,35 +69,6 @@ def test_a_sentence_that_quotes_is_marked_if_only_the_quoted_words_say_i() -> No
     assert not is_marked(whole := 'I wrote "I live in Oslo" there.', whole)
 
 
-def test_the_parts_around_are_the_sentences_and_what_leads_to_the_words() -> None:
-    text = f"One. Two. Three. Four. Five goes like {SAID} Six. Seven. Eight."
-    said = [part.text for part in parts_around(text, SAID)]
-    assert said == ["One.", "Two.", "Three.", "Four.", "Six.", "Seven.", "Five goes like"]
-
-
-def test_a_colon_and_a_line_that_breaks_off_count_more_than_a_sentence() -> None:
-    colon, broken, plain = (
-        next(parts_around(f"{lead}{SAID}", SAID)).form
-        for lead in ("The box says:\n", "what the box has on it\n\n", "The box is red. ")
-    )
-    assert colon > plain == 0 < broken
-
-
-def test_who_returns_to_their_own_voice_is_not_introduced() -> None:
-    said = f"By the way, {SAID}"
-    assert not list(parts_around(f"Translate this letter. {said}", said))
-
-
-def test_a_correction_of_ones_own_words_introduces_nothing() -> None:
-    assert not list(parts_around("Correction: my city is Goa.", "my city is Goa"))
-    other = "Translate this. Correction: my city is Goa."
-    assert [each.text for each in parts_around(other, "my city is Goa")] == ["Translate this."]
-    lead = "Correction of the essay:"
-    assert [each.text for each in parts_around(f"{lead} my city is Goa.", "my city is Goa")] == [
-        lead
-    ]
-
-
 @every("piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n", ". Hi Bo, ", ". A b,\n"])
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     text = piece * 5_000
@@ -108,49 +78,36 @@ def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     assert time.perf_counter() - began < 3
 
 
-# What is marked so
-
-
-def marked(text: str, span: str, value: float | None) -> bool:
-    """Whether the turn introduces the span; each part of it has that value, None for no head."""
-    turn = Episode(
-        episode_id="e",
-        session_id="s",
-        role=Role.CONTACT,
-        text=text,
-        said_at=datetime(2026, 1, 1, tzinfo=UTC),
-        position=0,
+def marked(*said: str) -> Extracted:
+    """A claim that rests on these turns, as a reader gives it on."""
+    turns = tuple(
+        Episode(
+            episode_id=f"e{place}",
+            session_id="s",
+            role=Role.CONTACT,
+            text=text,
+            said_at=datetime(2026, 1, 1, tzinfo=UTC),
+            position=place,
+        )
+        for place, text in enumerate(said)
     )
     claim = Extracted(
-        text=span,
+        text=SAID,
         category=Category.FACT,
         importance=0.5,
         confidence=0.9,
-        citations=(Citation(episode=1, span=span),),
+        citations=tuple(Citation(episode=place + 1, span=SAID) for place in range(len(said))),
     )
-
-    def measure(texts: Sequence[str]) -> Sequence[float]:
-        return [value or 0.0] * len(texts)
-
-    reader = Introduced(None if value is None else measure)
-    window = Window(episodes=(turn,), new_ids=frozenset("e"))
-    [read] = reader.marked(window, Extraction(candidates=(claim,))).candidates
-    return read.is_introduced
+    window = Window(episodes=turns, new_ids=frozenset(turn.episode_id for turn in turns))
+    [read] = with_quotations_marked(window, Extraction(candidates=(claim,))).candidates
+    return read
 
 
-@every(
-    ("text", "span"),
-    [
-        ("My landlord wrote:\nI live in Rome.", "I live in Rome."),
-        ("Mein Vermieter schrieb: Ich wohne in Rom.", "Ich wohne in Rom."),
-    ],
-)
-def test_a_colon_says_it_where_nothing_is_measured(text: str, span: str) -> None:
-    assert marked(text, span, None)
+def test_a_claim_that_rests_on_a_quotation_alone_is_marked() -> None:
+    assert marked(f"> {SAID}").is_introduced
+    assert not marked(SAID).is_introduced
 
 
-def test_parts_in_another_language_are_not_measured() -> None:
-    said = ("Ich habe zwei Kinder und wohne in Rom. Ich arbeite bei Acme.", "Ich arbeite bei Acme.")
-    assert not marked(*said, 9.0)
-    mixed = ("Translate this for me please. Ich wohne in Rom.", "Ich wohne in Rom.")
-    assert marked(*mixed, 3.0)
+def test_a_claim_that_was_also_said_plainly_rests_on_the_plain_words() -> None:
+    read = marked(f"> {SAID}", SAID)
+    assert (read.is_introduced, [each.episode for each in read.citations]) == (False, [2])

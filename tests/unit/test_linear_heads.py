@@ -19,9 +19,8 @@ from tools.train_heads import TASKS, fitted, one_kind, trained
 MODEL = "all-MiniLM-L6-v2@53aa5117"
 
 
-@every("task", ["ends", "introductions"])
-def test_a_shipped_head_is_what_its_sentences_make(task: str) -> None:
-    shipped, again = load_head(task, MODEL), trained(task)
+def test_a_shipped_head_is_what_its_sentences_make() -> None:
+    shipped, again = load_head("ends", MODEL), trained("ends")
     assert shipped is not None
     assert np.allclose(shipped.weights, again.weights, atol=0.2), "run: python -m tools.train_heads"
     assert np.allclose(shipped.bias, again.bias, atol=0.2)

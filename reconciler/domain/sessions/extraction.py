@@ -74,7 +74,7 @@ class Extracted:
         replaces, repeats, ends: facts by their numbers in ``Window.known``: the facts that it
             replaces, the fact that it repeats, and the facts that have ended without a successor. A
             number that was not shown is ignored.
-        is_introduced: whether its turn introduces the cited words as a text or as another person's.
+        is_introduced: whether its turn marks the cited words as another person's.
     """
 
     text: str
@@ -142,15 +142,12 @@ class Extraction:
         summary: the window in a sentence or two; may be empty.
         left_out: the number of findings beyond the extractor's own limit, as far as it knows.
         usage: the cost of its calls, or None.
-        tells_quotes: whether the extractor was asked to mark another person's words
-            (``Speech.QUOTED``).
     """
 
     candidates: tuple[Extracted, ...] = ()
     summary: str = ""
     left_out: int = 0
     usage: Usage | None = None
-    tells_quotes: bool = False
 
 
 @frozen

@@ -4,6 +4,8 @@
 closes the frame. The sentences that open and close a frame are data
 (``config/lexicon/statements.toml``). A question ("Suppose I order ten, what is it?") opens no
 frame. Never here: the weight of a claim within a frame. Pure.
+
+Quotations: claims that rest on words which their turn marks as another person's.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.frozen import in_order
+from reconciler.reading.cues.classification import is_asked_to_keep
+from reconciler.reading.cues.introductions import is_marked_at
 from reconciler.reading.kinds import Speech
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
@@ -119,3 +123,36 @@ def _cues() -> Cues:
         names=("frame_end", *(name for name, _ in _OPENING)),
         flags=re.IGNORECASE,
     )
+
+
+def with_quotations_marked(window: Window, extraction: Extraction) -> Extraction:
+    """Return an extraction; claims that rest only on words which the contact quotes are marked.
+
+    A claim that also rests on plain words of the contact rests only on those.
+    """
+    return replace(
+        extraction,
+        candidates=tuple(_marked(window, extracted) for extracted in extraction.candidates),
+    )
+
+
+def _marked(window: Window, extracted: Extracted) -> Extracted:
+    texts = {
+        number: episode.text
+        for number, episode in enumerate(window.episodes, start=1)
+        if episode.role is Role.CONTACT
+    }
+    own = [citation for citation in extracted.citations if citation.episode in texts]
+    quoted = [each for each in own if _is_quoted(texts[each.episode], each.span)]
+    if not quoted:
+        return extracted
+    if len(quoted) == len(own):
+        return replace(extracted, is_introduced=True)
+    plain = tuple(citation for citation in extracted.citations if citation not in quoted)
+    return replace(extracted, citations=plain)
+
+
+def _is_quoted(text: str, span: str) -> bool:
+    start = text.find(span)
+    is_asked = is_asked_to_keep(text, (span,))  # it may quote what is to be kept
+    return start >= 0 and is_marked_at(text, start, start + (1 if is_asked else len(span)))

@@ -1,8 +1,7 @@
-"""Introductions: the parts of a turn that may present other words as another person's. Pure.
+"""Introductions: words of a turn that are another person's by the marks around them. Pure.
 
-"Can you proofread this?", "my flatmate was like", "lyrics:": words after such a part are a text to
-work on, and "I" in them may be any person. This module only finds the parts and weighs their form;
-other modules judge their meaning. Marks of a quotation are certain.
+"I" in them may be any person. Only marks of a quotation count, which are certain: what a sentence
+says of the words after it ("can you proofread this?") is left to the model that reads the turn.
 """
 
 from __future__ import annotations
@@ -13,19 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from reconciler.frozen import in_order
-from reconciler.reading.text_reading import Sentence, read_text
-
-_BEFORE_MAX, _BEHIND_MAX = 3, 2
-"""The number of sentences before and after the cited ones that are read, besides the turn's
-first."""
-
-_LENGTH_MAX = 300
-_COLON, _BROKEN_OFF, _LED = 1.5, 1.5, 0.5
-"""The value of a form, added to the head's: a colon, a line without an end, words in one
-sentence."""
-
-_WORDS_OF_A_LINE_MIN = 4
 _QUOTED_WORDS_MIN = 3
 
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
@@ -54,29 +40,8 @@ comes before the writer's name. A turn that begins with a salutation is the cont
 _LETTER_LENGTH_MAX = 2_000
 """The most characters from a salutation to its farewell."""
 
-_OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
 _SPEAKER = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|ich|wir)(?![\w'’])", re.I)
-_SUBJECT = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|we['’]\w{1,3}|my|our)(?![\w'’])", re.I)
-_JOINED = re.compile(
-    r"(?:[;.]|\b(?:and|but|so|because|since|as|when|while|und|aber|weil|da|denn))\W*\Z", re.I
-)
-_CORRECTING = re.compile(r"\W*(?:correction|korrektur|berichtigung|correcci[oó]n):", re.I)
-_OPENER = re.compile(r"\W*(?:i|i['’]\w{1,3}|we|we['’]\w{1,3})\b", re.I)
-_RELATIVE = re.compile(r"\b(?:that|which|who|where)\Z", re.I)
-
-
-@in_order
-class Part:
-    """A part of a turn that may introduce other words.
-
-    Attributes:
-        text: its words.
-        form: the weight of its form alone; added to the value of its meaning.
-    """
-
-    text: str
-    form: float = 0.0
 
 
 def is_marked_at(text: str, start: int, end: int) -> bool:
@@ -158,56 +123,3 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
             opened = None
         elif opened is None and mark[0] in _CLOSED_BY:
             opened = mark
-
-
-def parts_around(text: str, span: str) -> Iterator[Part]:
-    """Find parts of a turn that may introduce cited words: nearby sentences, and lead-ins.
-
-    Args:
-        text: the turn.
-        span: the cited words.
-    """
-    reading = read_text(text)
-    cited = reading.around(span)
-    if not cited:  # some of it was taken out of one of the two
-        yield from (_part(text, each) for each in reading.sentences[:_BEFORE_MAX])
-        return
-    if _OWN_VOICE.match(cited[0].text):
-        return
-    before = [each for each in reading.sentences if each.end <= cited[0].start]
-    behind = [each for each in reading.sentences if each.start >= cited[-1].end]
-    for sentence in dict.fromkeys((*before[:1], *before[-_BEFORE_MAX:])):
-        announced, colon, said = sentence.text[:_LENGTH_MAX].partition(": ")
-        if not _SELF.search(said):  # else what is said behind the colon is a statement
-            yield _part(text, sentence)
-        if colon:
-            yield Part(f"{announced}:", _COLON)
-    for sentence in behind[:_BEHIND_MAX]:
-        yield Part(sentence.text[:_LENGTH_MAX])
-    yield from _leads(cited[0], text.find(span) - cited[0].start)
-
-
-def _part(text: str, sentence: Sentence) -> Part:
-    said = sentence.text[-_LENGTH_MAX:]
-    ends_line = text[sentence.end : sentence.end + 1] in ("\n", "\r")
-    if said.endswith(":"):
-        return Part(said, _COLON)
-    is_long = len(said.split()) >= _WORDS_OF_A_LINE_MIN
-    return Part(said, _BROKEN_OFF if ends_line and is_long and said[-1].isalnum() else 0.0)
-
-
-def _leads(sentence: Sentence, at: int) -> Iterator[Part]:
-    """Find the lead-in, in their sentence, to the cited words, or to a later "I" in them."""
-    said = sentence.text
-    if at > 0:
-        starts = [at]
-    else:
-        starts = [match.start() for match in _SUBJECT.finditer(said) if match.start() > 0]
-    for start in starts:
-        lead = said[:start].rstrip("\"'“„«‘ \t")
-        is_joined = _JOINED.search(lead) or (at <= 0 and _RELATIVE.search(lead))
-        is_lead = lead.endswith(":") or len(lead.split()) > 2
-        is_own = _CORRECTING.fullmatch(lead) or (at <= 0 and _OPENER.match(lead))
-        if is_lead and not is_joined and not is_own:
-            yield Part(lead[-_LENGTH_MAX:], _COLON if lead.endswith(":") else _LED)
-            return

@@ -49,7 +49,7 @@ from reconciler.domain.sessions.extraction import (
     shared_at_the_end,
     windows,
 )
-from reconciler.domain.sessions.frames import frames_of
+from reconciler.domain.sessions.frames import frames_of, with_quotations_marked
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
@@ -57,7 +57,6 @@ from reconciler.frozen import Strings, frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import SaidTimes, said_times
-from reconciler.service.sessions.introduced import Introduced, Measure
 from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.doors import (
@@ -108,8 +107,6 @@ class SessionReader:
         digest: a keyed hash of a text, from which the text cannot be guessed.
         policy: windows and bounds.
         door: dates and ends a claim as it does a note.
-        introduces: finds from a text's meaning whether it introduces another person's words; None
-            if no head was trained on the model.
     """
 
     extractor: Extractor
@@ -120,7 +117,6 @@ class SessionReader:
     digest: Callable[[str], str]
     policy: ExtractionPolicy
     door: LiveDoor
-    introduces: Measure | None = None
 
     @property
     def name(self) -> str:
@@ -318,7 +314,7 @@ class SessionReader:
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
         """
-        frames, introduced = frames_of(episodes), Introduced(self.introduces)
+        frames = frames_of(episodes)
         read = []
         policy, unread = self.policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
@@ -328,7 +324,7 @@ class SessionReader:
                 continue
             window = Window(episodes=part, new_ids=fresh, known=self._known(scope, part, fresh))
             meant = frames.meant(window, self.extractor.extract(window))
-            read.append((window, introduced.marked(window, meant)))
+            read.append((window, with_quotations_marked(window, meant)))
             on_window()
         costs = [extraction.usage for _, extraction in read if extraction.usage]
         _LOG.info(
