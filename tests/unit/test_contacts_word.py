@@ -325,8 +325,6 @@ WHOLE = """
     Yes, I still play chess. | play chess | Plays chess.
     Not only do I own a yacht, I sail it. | I own a yacht | Owns a yacht.
     I can't eat nuts. | can't eat nuts | Cannot eat nuts.
-    I never stopped playing chess. | playing chess | Plays chess.
-    It's no secret that I work at Brightwave. | I work at Brightwave | Works at Brightwave.
     My boss is in Rome and I'm in Oslo. | I'm in Oslo | Is in Oslo.
     I used to rent, but now I own a flat. | I own a flat | Owns a flat.
     I live in Oslo, do you deliver there? | I live in Oslo | Lives in Oslo.

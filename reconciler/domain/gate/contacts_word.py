@@ -64,15 +64,6 @@ _GOVERNED = re.compile(
 )
 """Words that turn the claim after them into a wish or a thought: "my dream is to"."""
 
-_AFFIRMED = re.compile(
-    r"\b(?:no (?:secret|doubt|question)|(?:do not|don['’]t) mind \w+ing) that\b", re.IGNORECASE
-)
-"""Words that deny only in form."""
-
-_NEVER_ENDED = re.compile(
-    r"(?:\bnever|n['’]t|\bnot) (?:stop|quit|g[ai]ve up|end|cease)", re.IGNORECASE
-)
-
 _OF_ANOTHER = re.compile(r"\b(?:he|she|they)(?:'s|['’]re)?\s*\Z", re.IGNORECASE)
 """Words before cited words that have another subject than the contact."""
 
@@ -193,7 +184,7 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
     claim = _without_hyphens(CLAIMS_OPENING.sub("", claim))
     if not is_english(cited.text):
         return _is_unread_contrary(cited)
-    if not share_a_word(claim, plain) or _AFFIRMED.search(plain):
+    if not share_a_word(claim, plain):
         return False
     if is_reported(read_text(cited.led).plain) or _OF_ANOTHER.search(cited.before):
         return True
@@ -203,7 +194,7 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
     differences = find_differences(claim, plain)
     is_denied = any(each.kind in _DENIED and each.in_fact for each in differences)
     if is_denied and (is_repeated or _WORDS.search(cited.rest)):
-        return not _NEVER_ENDED.search(plain)
+        return True
     is_open = _OPEN.match(plain) or find_hedge(plain) or find_speculation(plain)
     if is_open and not (find_hedge(claim) or find_speculation(claim) or _OPEN.search(claim)):
         return True
