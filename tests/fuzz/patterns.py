@@ -24,7 +24,7 @@ import regex
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.domain.sessions.explicit_statements import REQUEST_LENGTH_MAX
+from reconciler.domain.sessions.explicit_statements import SENTENCE_LENGTH_MAX
 from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
 from tests.fuzz.backtracking import Proof, prove
 
@@ -48,7 +48,7 @@ _LENGTHS = {
     "reconciler.domain.gate.cleaning": EVIDENCE_LENGTH_MAX,
     "reconciler.reading.guard": _CLEAN_LENGTH_MAX,
     # Its lines are a turn's, which test_explicit_statements looks after; its cues see a sentence.
-    "reconciler.domain.sessions.explicit_statements": REQUEST_LENGTH_MAX,
+    "reconciler.domain.sessions.explicit_statements": SENTENCE_LENGTH_MAX,
     # What is shipped, or the operator's own.
     "reconciler.adapters.embedded_statements": 1_000,
     "reconciler.entrypoints": 1_000,

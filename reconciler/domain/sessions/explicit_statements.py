@@ -191,11 +191,8 @@ def _irregular() -> dict[str, str]:
 if TYPE_CHECKING:
     from reconciler.reading.values.slot_reading import ReadSlot
 
-SENTENCE_LENGTH_MAX = 400
-"""The most characters of a sentence that is read; a plain statement needs fewer."""
-
-REQUEST_LENGTH_MAX = 1_000
-"""The most characters of a sentence that is read if it asks to be remembered."""
+SENTENCE_LENGTH_MAX = 1_000
+"""The most characters of a sentence that is read."""
 
 
 @frozen
@@ -258,7 +255,7 @@ def _statements(
             span=said,
             category=_lasting(infer_category(claim.text)),
             is_request=claim.is_request,
-            is_hedged=find_hedge(_up_to(claim, said)) is not None,
+            is_hedged=find_hedge(said) is not None,
             speech=_of_request(speech, said) if claim.is_request else meant,
             subject=slot.subject if slot else None,
             attribute=slot.attribute if slot else None,
@@ -277,13 +274,6 @@ def _hangs_on(slot: ReadSlot | None, condition: re.Match[str]) -> bool:
 
 
 _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
-
-
-def _up_to(claim: _Claim, said: str) -> str:
-    """Return the sentence up to the claim's end: "I think" is before the claim, or in it."""
-    words = claim.text[1:]
-    before, separator, _ = said.partition(words)
-    return before + separator
 
 
 def _lasting(category: Category) -> Category:
@@ -311,15 +301,9 @@ def _sentences(text: str) -> Iterator[str]:
     """Find the sentences that may be statements."""
     for sentence in read_text(text).sentences:
         is_own = not is_marked_at(text, sentence.start, sentence.start + 1)
-        if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
+        is_short = len(sentence.text) <= SENTENCE_LENGTH_MAX
+        if is_own and is_short and (told := _stated_part(sentence.text)):
             yield told
-
-
-def _is_of_length(said: str) -> bool:
-    if len(said) <= SENTENCE_LENGTH_MAX:
-        return True
-    is_request = _the("remember").match(said, _after(_the("fillers"), said, 0))
-    return bool(is_request) and len(said) <= REQUEST_LENGTH_MAX
 
 
 def _stated_part(said: str) -> str:
