@@ -63,7 +63,6 @@ _UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ai
 """Words without a known form, and marks that begin another person's words."""
 
 _PLACES = frozenset({"US", "ME"})
-_AUXILIARIES = frozenset({"am", "are", "was", "were", "do", "did", "have", "had", "can", "should"})
 _JOINING = frozenset({"and", "or", "but", "then"})
 
 
@@ -92,29 +91,21 @@ def _in_third_person(tokens: Sequence[str]) -> str:
         _UnsureError: a form is not known, or the doer is not sure.
     """
     told: list[str] = []
-    is_named, may_go_on, awaits = False, False, ""
+    is_named, awaits = False, ""
     for at, token in enumerate(tokens):
         word = _small_word(token)
         if awaits and (token.isspace() or word in _words_listed("adverb")):
             told.append(token)
         elif awaits:
             told.append(_agreeing(token, awaits))
-            may_go_on = awaits == "i" and word not in _words_listed("invariable") | {"do", "don't"}
             awaits = ""
         elif word in _SUBJECTS:
-            if is_named:
+            if is_named or _is_joined(tokens, at):  # "my wife and I live"
                 raise _UnsureError
-            _check_subject(tokens, at)
             told.append(_CONTACT + _SUBJECTS[word])
-            may_go_on = word in ("i'm", "i've")
             awaits = word if word in ("i", "i'd") else ""
             is_named = True
-        # "And" or a comma stands before, and no subject.
-        elif (
-            may_go_on
-            and word in _words_listed("present")
-            and (_word_before(tokens, at) in _JOINING or tokens[max(at - 2, 0)] in ",;")
-        ):
+        elif is_named and word in _words_listed("present") and _is_joined(tokens, at):
             raise _UnsureError  # the words alone do not say which subject the verb belongs to
         else:
             told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
@@ -137,22 +128,9 @@ def _small_word(token: str) -> str:
     return token.replace("’", "'").casefold()
 
 
-def _check_subject(tokens: Sequence[str], at: int) -> None:
-    """Check that an "I" comes before its verb and is its only subject.
-
-    Raises:
-        _UnsureError: it comes after its verb ("am I"), shares it ("my wife and I live"), or may
-            be a numeral ("Richard I").
-    """
-    before = _word_before(tokens, at)
-    is_in_a_name = at > 2 and tokens[at - 2].istitle()
-    if before in _AUXILIARIES | {"and"} or is_in_a_name:
-        raise _UnsureError
-
-
-def _word_before(tokens: Sequence[str], at: int) -> str:
-    """Return the word before, if only a space is between."""
-    return _small_word(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
+def _is_joined(tokens: Sequence[str], at: int) -> bool:
+    """True if "and" or another joining word stands before."""
+    return at >= 2 and _small_word(tokens[at - 2]) in _JOINING
 
 
 def _agreeing(verb: str, subject: str) -> str:
