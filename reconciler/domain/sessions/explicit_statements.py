@@ -272,9 +272,6 @@ def _the(name: str) -> re.Pattern[str]:
 # Sentences: a person's own words
 
 
-_OPENING_MARKS = frozenset('"“«')
-
-
 def _sentences(text: str) -> Iterator[str]:
     """Find the sentences that may be statements."""
     for sentence in read_text(text).sentences:
@@ -343,8 +340,6 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     start = _after(_the("fillers"), said, 0)
     start = _after(_the("presupposed"), said, start)
-    if not _OPENING_MARKS.isdisjoint(said[:start]):
-        return []  # it begins with a quotation
     if requested := _request(said, start):
         return [requested]
     if _the("forget").match(said, start):
