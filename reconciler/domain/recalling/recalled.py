@@ -447,7 +447,7 @@ def _value_said(
 @lru_cache(maxsize=4096)
 def _may_deny(text: str, attributes: AttributeBook) -> bool:
     said = read(text)
-    is_end = tells_of_end(text) or _says_only(text) or bool(attributes.reader.ends(text))
+    is_end = tells_of_end(text) or bool(attributes.reader.ends(text))
     return is_end or bool(said.negated or said.ceased)
 
 
@@ -561,8 +561,6 @@ def _denies_by_slot(
         # A name that the caller made up may be another word for the other one.
         is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
         return is_same and _is_denied(other, told, attributes)
-    if _narrows(other.text, told, slot, attributes):
-        return True
     if _is_of_another_value(other.text, told, slot):
         return False
     return _contradict(other.text, fact, slot) or _ends(other, fact, slot, attributes)
@@ -580,26 +578,6 @@ def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
     if own <= others or others <= own:
         return False  # "No longer lives in Bangalore" is about "Bangalore, India"
     return told.value.casefold() in words and slot.value.casefold() not in words
-
-
-def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
-    """True if a whole sentence narrows a wider value to a part of it: nuts to "peanuts only".
-
-    It ends no other value: "allergic to peanuts only" speaks of nuts, not of latex.
-    """
-    narrow, wide = told.value_key or "", slot.value_key or ""
-    return (
-        told.attribute == slot.attribute
-        and narrow != wide
-        and narrow.endswith(wide)
-        and _says_only(text)
-        and attributes.read_slot(text) is not None
-    )
-
-
-def _says_only(text: str) -> bool:
-    words = text.casefold().strip(" .!").split()
-    return not lexicon("slots").word_set("narrowing").isdisjoint(words)
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
