@@ -225,9 +225,8 @@ def _statements(
         if is_left_alone and not claim.is_request:
             continue
         slot = _own_slot(attributes.read_slot(claim.text))
-        is_open = condition is not None and _hangs_on(slot, condition)
-        slot = None if is_open or is_left_alone else slot
-        meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
+        slot = None if condition or is_left_alone else slot
+        meant = Speech.HYPOTHETICAL if condition and speech is Speech.LITERAL else speech
         yield ExplicitStatement(
             text=about_the_contact(claim.text),
             span=said,
@@ -239,19 +238,6 @@ def _statements(
             attribute=slot.attribute if slot else None,
             value=slot.value if slot else None,
         )
-
-
-def _hangs_on(slot: ReadSlot | None, condition: re.Match[str]) -> bool:
-    """True if a claim depends on a condition: "I work at Globex", if the deal closes.
-
-    A condition of another clause does not count: "I live in Leeds, but once it closes, …".
-    """
-    at = condition.string.find(slot.value) if slot else -1
-    between = condition.string[at + len(slot.value) : condition.start()] if slot else ""
-    return at < 0 or _ANOTHER_CLAUSE.search(between) is None
-
-
-_ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 
 
 def _lasting(category: Category) -> Category:
