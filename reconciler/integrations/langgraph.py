@@ -64,7 +64,6 @@ Namespace = tuple[str, ...]
 _RUNS_MAX = 1_000
 _SHOWN = "reconciler_shown"
 """The key under which a message of facts keeps their ids; no model sees it."""
-_NAMESPACE_LABELS = 2
 _VALUE_KEYS = (
     *("text", "source_kind", "subject", "attribute", "value", "single_valued", "importance"),
     *("category", "topic"),
@@ -256,8 +255,6 @@ class ReconcilerStore(BaseStore):
             InvalidRequestError: a namespace, a value or a filter cannot be used.
             ReconcilerError: a call of the memory failed.
         """
-        if not isinstance(ops, Iterable):
-            raise InvalidRequestError(f"ops must be a list, not {type(ops).__name__}")
         return [self._result(op) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -287,8 +284,6 @@ class ReconcilerStore(BaseStore):
 
     def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
         about = self._about(op.namespace)
-        if not isinstance(value, Mapping):
-            raise InvalidRequestError(f"a value must be a dictionary, not {type(value).__name__}")
         if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
             raise InvalidRequestError(
                 f"a value takes no {', '.join(unknown[:5])}; it takes {', '.join(_VALUE_KEYS)}"
@@ -331,8 +326,6 @@ class ReconcilerStore(BaseStore):
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         about = self._about(op.namespace_prefix)
         asked = op.filter or {}
-        if not isinstance(asked, Mapping):
-            raise InvalidRequestError(f"a filter is a dictionary, not {type(asked).__name__}")
         usable = {name for name, one in asked.items() if name in _FILTERS and isinstance(one, str)}
         if wrong := [name for name in asked if name not in usable]:
             raise InvalidRequestError(
@@ -368,12 +361,10 @@ def _contact(namespace: Namespace) -> tuple[str, str]:
         InvalidRequestError: it is not a namespace of a contact.
     """
     is_path = isinstance(namespace, tuple | list) and all(isinstance(a, str) for a in namespace)
-    if not is_path:
-        raise InvalidRequestError("a namespace is (agent_id, contact_id), both strings")
-    if len(namespace) != _NAMESPACE_LABELS:
+    if not is_path or len(namespace) != 2:
         raise InvalidRequestError(
-            "a namespace is (agent_id, contact_id), as contact_namespace returns it; this one has "
-            f"{len(namespace)} labels"
+            "a namespace has two labels, (agent_id, contact_id), both strings, as "
+            "contact_namespace returns it"
         )
     return unquote(namespace[0]), unquote(namespace[1])
 
