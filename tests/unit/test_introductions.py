@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from reconciler.domain.records.candidates import Role
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.sessions.frames import with_quotations_marked
+from reconciler.domain.sessions.frames import frames_of
 from reconciler.reading.cues.introductions import is_marked_at
 from reconciler.reading.kinds import Category
 from tests.tables import every, grouped
@@ -99,7 +99,7 @@ def marked(*said: str) -> Extracted:
         citations=tuple(Citation(episode=place + 1, span=SAID) for place in range(len(said))),
     )
     window = Window(episodes=turns, new_ids=frozenset(turn.episode_id for turn in turns))
-    [read] = with_quotations_marked(window, Extraction(candidates=(claim,))).candidates
+    [read] = frames_of(turns).meant(window, Extraction(candidates=(claim,))).candidates
     return read
 
 

@@ -48,11 +48,15 @@ class Frames:
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
         """Return an extraction; a claim that rests only on framed words has their meaning.
 
-        A claim that was also made outside of all frames rests only on its literal words.
+        A claim that rests only on words which the contact quotes is marked. A claim that was also
+        made outside of all frames and quotations rests only on its literal, plain words.
         """
         return replace(
             extraction,
-            candidates=tuple(self._meant(window, extracted) for extracted in extraction.candidates),
+            candidates=tuple(
+                _marked(window, self._meant(window, extracted))
+                for extracted in extraction.candidates
+            ),
         )
 
     def _meant(self, window: Window, extracted: Extracted) -> Extracted:
@@ -125,18 +129,8 @@ def _cues() -> Cues:
     )
 
 
-def with_quotations_marked(window: Window, extraction: Extraction) -> Extraction:
-    """Return an extraction; claims that rest only on words which the contact quotes are marked.
-
-    A claim that also rests on plain words of the contact rests only on those.
-    """
-    return replace(
-        extraction,
-        candidates=tuple(_marked(window, extracted) for extracted in extraction.candidates),
-    )
-
-
 def _marked(window: Window, extracted: Extracted) -> Extracted:
+    """Return a claim that rests on no quotation, or is marked because it rests on nothing else."""
     texts = {
         number: episode.text
         for number, episode in enumerate(window.episodes, start=1)

@@ -42,7 +42,7 @@ class Weight(StrEnum):
 @lru_cache(maxsize=64)
 def _find_cues(text: str) -> Held:
     """Read the text as the cues expect it, once for all cues."""
-    return cues_of("classification").read(_one_line(text))
+    return cues_of("classification").read(one_line(text))
 
 
 @lru_cache(maxsize=64)
@@ -162,7 +162,8 @@ def _is_decision(held: Held) -> bool:
     return bool(held.first("conditional_order") or held.first("standing_ask"))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text in small letters, with single spaces and plain apostrophes."""
     return " ".join(text.replace("’", "'").casefold().split())
 
 

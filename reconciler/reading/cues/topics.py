@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from reconciler.errors import ConfigurationError
+from reconciler.reading.cues.classification import one_line
 from reconciler.reading.lexicon import Literals
 
 _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
@@ -52,7 +53,7 @@ class TopicTerms:
 
     def __post_init__(self) -> None:
         for term in (*self.terms, *self.exceptions):
-            if not _TERM.fullmatch(_one_line(term)):
+            if not _TERM.fullmatch(one_line(term)):
                 raise ConfigurationError(
                     f"topics: {term!r} is not a term; write words, each of which may end with one "
                     "asterisk"
@@ -75,13 +76,13 @@ class TopicTerms:
     def literals(self) -> Iterator[str]:
         """Return the literals of a text with a term, for each term; a space for each hyphen."""
         for term in self.terms:
-            runs = _one_line(term).replace("-", " ").split("*")
+            runs = one_line(term).replace("-", " ").split("*")
             yield max((run.strip() for run in reversed(runs)), key=len)
 
     def _named(self, names: Iterable[str]) -> Iterator[str]:
         """Find the terms that name a place: "Alder Quay day surgery", not "her day surgery"."""
         endings = tuple(f" {place}" for place in self.places)
-        for name in map(_one_line, names):
+        for name in map(one_line, names):
             if name.endswith(endings) and _OWNED.search(name) is None:
                 yield name
 
@@ -112,7 +113,7 @@ class Topics:
             text: the text.
             names: the names in it; some may be firms or places.
         """
-        folded = _one_line(text)
+        folded = one_line(text)
         worth_trying: dict[str, list[str]] = {}
         for name, number in sorted(self._literals.held(folded.replace("-", " "))):
             worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
@@ -124,12 +125,8 @@ class Topics:
         return {name: term for name, term in terms.items() if term is not None}
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.replace("’", "'").casefold().split())
-
-
 def _branch(term: str) -> str:
-    words = re.split(_GAP, _one_line(term))
+    words = re.split(_GAP, one_line(term))
     return _GAP.join(
         _ANY_WORD
         if word == "*"

@@ -49,7 +49,7 @@ from reconciler.domain.sessions.extraction import (
     shared_at_the_end,
     windows,
 )
-from reconciler.domain.sessions.frames import frames_of, with_quotations_marked
+from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
@@ -324,7 +324,7 @@ class SessionReader:
                 continue
             window = Window(episodes=part, new_ids=fresh, known=self._known(scope, part, fresh))
             meant = frames.meant(window, self.extractor.extract(window))
-            read.append((window, with_quotations_marked(window, meant)))
+            read.append((window, meant))
             on_window()
         costs = [extraction.usage for _, extraction in read if extraction.usage]
         _LOG.info(
