@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import SourceKind
