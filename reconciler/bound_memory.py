@@ -1452,6 +1452,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: the contact is an account, belongs to it already, or ``until`` does
                 not come after ``since``.
         """
+        check_identifier("by", by, InvalidRequestError)
         begins = None if since is None else utc("since", since)
         ends = None if until is None else utc("until", until)
         return self._services.persons.join(self._scope, account, begins, ends, by)
@@ -1469,6 +1470,7 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: ``by`` names the contact or an agent.
             InvalidRequestError: the contact does not belong to the account.
         """
+        check_identifier("by", by, InvalidRequestError)
         known = self._services.persons.memberships(self._scope, account)
         if not known:
             raise InvalidRequestError(
@@ -1987,6 +1989,7 @@ class AgentMemory(BoundMemory):
         return self._joined("split", keep, absorbed, by=by, reason=reason, and_later=and_later)
 
     def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
+        check_identifier("by", given["by"], InvalidRequestError)
         own, its = self.contact(keep), self.contact(other)
         for one in (its,) if "is_new" in given else (own, its):
             one.check_known()

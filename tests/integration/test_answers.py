@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reconciler.domain.records.handles import handle_of
 
 from reconciler import Action, Decision, Memory, ops
 from reconciler.bound_memory import ContactMemory
 from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.facts import handle_of
 from reconciler.errors import InvalidRequestError, UnknownDecisionError, UnknownFactError
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.testing import HashingEmbedder

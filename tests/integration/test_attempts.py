@@ -548,6 +548,7 @@ PLACES: Mapping[str, Mapping[str, Any]] = {
     "/amend": {"fact": "", "text": "Likes tea.", "reason": "Wrong."},
     "/end": {"fact": "", "reason": "It has ended."},
     "/undo": {"decision": "", "and_later": "yes"},
+    "/merge": {"other": "", "reason": "One person."},
 }
 """Each page and form with what it takes: an empty string where that is an id."""
 

@@ -19,6 +19,8 @@ USUAL: Mapping[str, Any] = {
     "contact_id": "alice",
     "name": "tea",
     "by": "olga",
+    "keep": "alice",
+    "absorbed": "bob",
     "reason": "It has ended.",
     "out": "unused",
     "path": "unused",

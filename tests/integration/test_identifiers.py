@@ -67,6 +67,8 @@ USUAL: Mapping[str, Any] = {
     "by": "olga",
     "keep": "an-id",
     "fact": "an-id",
+    **dict.fromkeys(("account", "absorb", "absorbed", "old", "new", "recall_id", "reference"), "an-id"),
+    "used": ["an-id"],
     **dict.fromkeys(("name", "query", "about"), "tea"),
     "attribute": "city",
     "out": io.BytesIO(),
@@ -144,6 +146,7 @@ def test_what_is_no_id_is_refused_by_every_method_and_named(memory: Memory) -> N
         if not (value is None and optional)
         and kind not in complaint(lambda: call(memory, view, name, {kind: value}))  # noqa: B023
     ]
+    assert sorted({(name, kind) for _, name, kind, _ in unnamed}) == []
     assert unnamed == []
     assert len(found) > 60
     assert {view for view, *_ in found} == VIEWS.keys()

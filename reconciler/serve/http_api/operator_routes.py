@@ -162,7 +162,7 @@ def list_accounts(
 
 @routes.answers(_CONTACT + "/accounts", _DECIDED, "POST")
 def join_account(agent: AgentOf, about: ContactOf, grant: GrantOf, body: AccountBody) -> Any:
-    """Make a contact belong to an account, whose facts its recalls then tell too."""
+    """Make a contact belong to an account: its recalls then tell the facts of the account too."""
     # Of the agent, because a token for one contact must not open an account to itself.
     contact = agent.contact(about.scope.contact_id)
     return contact.join_account(by=grant.name, **given(body))
