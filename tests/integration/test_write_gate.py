@@ -206,7 +206,7 @@ def with_policy(folder: Path, old: str, new: str) -> dict[str, Any]:
 def test_a_dry_run_judges_by_the_policy_that_the_memory_was_opened_with(
     open_memory: Open, tmp_path: Path
 ) -> None:
-    own = with_policy(tmp_path, 'version = "8"', 'version = "mine"')
+    own = with_policy(tmp_path, 'version = "9"', 'version = "mine"')
     with open_memory(gate=own) as memory:
         own["policy_file"].write_text("no policy", encoding="utf-8")
         would_be, was = (

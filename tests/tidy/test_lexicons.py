@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "lexicon_examples"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (partial(cues_of, "meaning"), meaning._spell),
-    "classification": (partial(cues_of, "classification"), classification._one_line),
+    "classification": (partial(cues_of, "classification"), classification.one_line),
     "literalness": (partial(cues_of, "literalness"), lambda text: read_text(text).small),
     "guard": (partial(cues_of, "guard"), str),
     "secrets": (partial(cues_of, "secrets", flags=re.IGNORECASE), str),
