@@ -52,6 +52,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.errors import (
     AbsorbedError,
+    InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
     InvalidScopeError,
@@ -1452,7 +1453,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: the contact is an account, belongs to it already, or ``until`` does
                 not come after ``since``.
         """
-        check_identifier("by", by, InvalidRequestError)
+        check_identifier("by", by, InvalidAnswerError)
         begins = None if since is None else utc("since", since)
         ends = None if until is None else utc("until", until)
         return self._services.persons.join(self._scope, account, begins, ends, by)
@@ -1470,7 +1471,7 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: ``by`` names the contact or an agent.
             InvalidRequestError: the contact does not belong to the account.
         """
-        check_identifier("by", by, InvalidRequestError)
+        check_identifier("by", by, InvalidAnswerError)
         known = self._services.persons.memberships(self._scope, account)
         if not known:
             raise InvalidRequestError(
@@ -1989,7 +1990,7 @@ class AgentMemory(BoundMemory):
         return self._joined("split", keep, absorbed, by=by, reason=reason, and_later=and_later)
 
     def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
-        check_identifier("by", given["by"], InvalidRequestError)
+        check_identifier("by", given["by"], InvalidAnswerError)
         own, its = self.contact(keep), self.contact(other)
         for one in (its,) if "is_new" in given else (own, its):
             one.check_known()

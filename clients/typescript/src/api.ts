@@ -401,7 +401,7 @@ export interface paths {
         put?: never;
         /**
          * Join Account
-         * @description Make a contact belong to an account, whose facts its recalls then tell too.
+         * @description Make a contact belong to an account: its recalls then tell the facts of the account too.
          */
         post: operations["join_account"];
         delete?: never;
