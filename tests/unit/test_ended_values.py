@@ -282,3 +282,28 @@ def test_no_limit_holds_a_value_that_is_only_disputed() -> None:
 
 def test_a_ban_is_a_value_and_no_denial() -> None:
     assert values(fact("No sesame in any delivery.", "banned_ingredient", "sesame")) == ["sesame"]
+
+
+OF_BOB = ("Bob prefers Teams calls.", "preferred_channel", "Teams", "bob")
+
+
+def outdated(*facts: Fact) -> dict[str, bool]:
+    return {each.value: each.may_be_outdated for each in current_values(facts, {}, BOOK)}
+
+
+@every(
+    "said", ["Bob has left the company.", "Her colleague Bob has left.", "Bob retired in April."]
+)
+def test_what_a_colleague_who_left_preferred_may_be_outdated(said: str) -> None:
+    assert outdated(fact(*OF_BOB), fact(said, day=1)) == {"Teams": True}
+    assert outdated(fact(*OF_BOB), fact(said, day=-1)) == {"Teams": False}
+
+
+@every("said", ["Bob has left the keys.", "Bob's car has died.", "Alice has left the company."])
+def test_what_a_colleague_who_is_there_prefers_is_not_outdated(said: str) -> None:
+    assert outdated(fact(*OF_BOB), fact(said, day=1)) == {"Teams": False}
+
+
+def test_who_left_the_contacts_employer_has_left_and_the_contact_has_not() -> None:
+    said = fact("Bob has left Siemens.", day=1)
+    assert outdated(fact(*WORKS), fact(*OF_BOB), said) == {"Siemens": False, "Teams": True}

@@ -344,7 +344,8 @@ class SlotValue:
         holds_until_settled: whether it is a limit, such as an allergy, that holds despite the
             dispute.
         is_contested: whether it replaced a value that changes back and forth.
-        may_be_outdated: whether the lifetime of all facts that say it has ended.
+        may_be_outdated: whether the lifetime of all facts that say it has ended, or the person it
+            is about has left.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -403,7 +404,30 @@ def current_values(
         for same in held.values()
         if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
     )
-    return sorted((_value_said(same, disputes) for same in told), key=_place)
+    values = (_value_said(same, disputes) for same in told)
+    firms = [slot.value or "" for _, slot in chain(*held.values()) if slot.attribute == "employer"]
+    return sorted((_of_who_left(value, denials, firms) for value in values), key=_place)
+
+
+def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
+    """Return the value.
+
+    It is marked as perhaps outdated if a later fact says that its person has left.
+    """
+    known = stems_of(" ".join(words_of("relative")))
+    has_gone = value.subject != CONTACT_SUBJECT and any(
+        is_over_itself(_without(other.text, firms), value.subject, known)
+        for other in denials
+        if other.fact_id != value.fact_id and other.last_confirmed_at >= value.last_confirmed_at
+    )
+    return replace(value, may_be_outdated=True) if has_gone else value
+
+
+def _without(text: str, firms: Iterable[str]) -> str:
+    """Text with "the company" in place of the contact's employer: "Bob has left Nordlys"."""
+    for firm in firms:
+        text = text.replace(firm, "the company")
+    return text
 
 
 def _passes(fact: Fact) -> bool:
