@@ -1478,7 +1478,9 @@ class ContactMemory(BoundMemory):
                 f"contact {self._scope.contact_id} does not belong to account {account}; "
                 "`accounts` lists the accounts"
             )
-        return self.revoke(known[0].fact_id, by=by, reason=f"Left account {account}.")
+        held = [fact for fact in known if not fact.has_ended] or known[:1]
+        why = f"Left account {account}."
+        return [self.revoke(fact.fact_id, by=by, reason=why) for fact in held][-1]
 
     def accounts(self, *, at: datetime | None = None) -> list[Fact]:
         """The accounts that the contact belongs to, as facts: ``account`` of each names it.
@@ -1889,6 +1891,8 @@ class AgentMemory(BoundMemory):
         from reconciler.domain.sessions.speakers import roles_by_contact
 
         roles = roles_by_contact(speakers)
+        if len({self.contact(each).scope for each in roles}) < len(roles):
+            raise InvalidSessionError("two of the contacts were merged; name each by the same id")
         jobs = self._services.memory_extractor.hand_over(
             {self.contact(each).scope: heard for each, heard in roles.items()},
             session_id,
@@ -1991,6 +1995,8 @@ class AgentMemory(BoundMemory):
 
     def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
         check_identifier("by", given["by"], InvalidAnswerError)
+        if given["by"] == "contact":
+            raise InvalidAnswerError("only an operator may say who is one contact; give their name")
         own, its = self.contact(keep), self.contact(other)
         for one in (its,) if "is_new" in given else (own, its):
             one.check_known()

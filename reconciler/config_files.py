@@ -324,8 +324,9 @@ def _own_books(books: BookChoice | None) -> Iterator[tuple[str | None, Attribute
     own = [(None, str(books.file))] if books.file else []
     named = [(each, name) for each, names in books.of_agents.items() for name in names]
     for pattern, name in (*own, *named):
-        path = Path(name) if name.endswith(".toml") else _BOOKS / f"{name}.toml"
-        if not isfile(path):  # noqa: PTH113 - nor does it raise for a name that no file can have
+        is_own = name.endswith(".toml")
+        path = Path(name) if is_own else _BOOKS / f"{name}.toml"
+        if not (is_own or isfile(path)):  # noqa: PTH113 - nor does it raise for any name
             shipped = ", ".join(sorted(file.stem for file in _BOOKS.glob("*.toml")))
             raise ConfigurationError(
                 f"no attribute book {name}; give one of {shipped}, or the path of a TOML file"

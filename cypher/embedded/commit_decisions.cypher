@@ -344,6 +344,7 @@ CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(ne
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (other:Contact {contact_key: $each.parts.contact_key})
 SET contact.absorbed = CAST($each.parts.absorbed AS STRING[]),
+    contact.name = CASE WHEN contact.name = other.name THEN contact.contact_id ELSE contact.name END,
     other.version = $each.next_version, other.absorbed_into = NULL,
     other.last_decision_at = contact.last_decision_at,
     other.has_forgotten = coalesce(contact.has_forgotten, false)

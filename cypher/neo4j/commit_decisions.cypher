@@ -337,6 +337,7 @@ CALL (contact, each) {
   WITH contact, each WHERE each.parts IS NOT NULL
   MATCH (other:Contact {contact_key: each.parts.contact_key})
   SET contact.absorbed = each.parts.absorbed,
+      contact.name = CASE WHEN contact.name = other.name THEN contact.contact_id ELSE contact.name END,
       other.version = each.next_version, other.absorbed_into = NULL,
       other.last_decision_at = contact.last_decision_at,
       other.has_forgotten = coalesce(contact.has_forgotten, false)

@@ -55,7 +55,8 @@ _Told = StrEnum("Relation", {each.name: each.value for each in TOLD_RELATIONS}) 
 _Told.__doc__ = Relation.__doc__
 """The relations that a model may choose from; a low confidence says that it is unsure."""
 
-_Decided = StrEnum("Action", {each.name: each.value for each in Action if each is not Action.CITE})  # type: ignore[misc]
+_LATER = (Action.CITE, Action.MERGE)
+_Decided = StrEnum("Action", {each.name: each.value for each in Action if each not in _LATER})  # type: ignore[misc]
 _Decided.__doc__ = Action.__doc__
 """The actions in the schema that a model sees; it has seen them since before the others."""
 

@@ -23,7 +23,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic_core import to_json
@@ -38,8 +38,10 @@ from reconciler.frozen import frozen, in_order
 from reconciler.memory import Memory
 from reconciler.ops.parts import parts_of
 from reconciler.reading.named_secrets import without_secrets
-from reconciler.service.stores.webhook_store import DeadLetter, WebhookState, WebhookStore
-from reconciler.settings import LOOPBACK_NAMES, WebhookSettings
+
+if TYPE_CHECKING:
+    from reconciler.service.stores.webhook_store import DeadLetter, WebhookState, WebhookStore
+    from reconciler.settings import WebhookSettings
 
 _LOG = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
@@ -205,6 +207,8 @@ class _Sender:
 
     def send_due(self, stopping: threading.Event) -> bool:
         """Send what is due, up to a page for each agent; true if there may be more."""
+        from reconciler.service.stores.webhook_store import WebhookState
+
         seen = self._store.all().get(self.name, WebhookState())
         if not self._is_due(seen) or next(self._events(seen), None) is None:
             return False
@@ -241,6 +245,8 @@ class _Sender:
             due_at = later(now, self.hook.wait(attempts, None))
             return replace(state, attempts=attempts, due_at=due_at)
         if error is not None:
+            from reconciler.service.stores.webhook_store import DeadLetter
+
             letter = DeadLetter(
                 event_id=event.event_id,
                 agent_key=event.agent_key,
@@ -280,6 +286,8 @@ class _Sender:
 
 
 def _store_of(memory: Memory | AgentMemory) -> WebhookStore:
+    from reconciler.service.stores.webhook_store import WebhookStore
+
     return WebhookStore(parts_of(memory, Memory, AgentMemory).archive_store.graph)
 
 
@@ -356,6 +364,8 @@ def _check_address(hook: WebhookSettings, host: str, reached: str) -> None:
     Raises:
         OSError: it is in a private network, and the settings do not name the host.
     """
+    from reconciler.settings import LOOPBACK_NAMES
+
     address = ip_address(reached)
     address = getattr(address, "ipv4_mapped", None) or address
     is_own = address.is_loopback and host in LOOPBACK_NAMES

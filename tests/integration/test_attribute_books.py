@@ -151,7 +151,7 @@ class Odd(BaseModel):
             {"reconcile": {"books": {"crm": ["slaes"]}}},
             "no attribute book slaes; give one of sa",
         ),
-        ({"reconcile": {"books": {"crm": ["gone.toml"]}}}, "no attribute book gone.toml"),
+        ({"reconcile": {"books": {"crm": ["gone.toml"]}}}, "gone.toml"),
         ({"attributes": {"crm": Odd}}, "unknown normaliser 'colour'"),
         ({"attributes": {"crm": Deal()}}, "give a Pydantic model"),
         ({"attributes": Deal}, "give a Pydantic model"),

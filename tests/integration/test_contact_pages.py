@@ -157,7 +157,7 @@ def test_a_store_of_the_first_schema_gets_its_keys_and_tells_the_same_pages(
     for index in INDEXES:
         raw_store.query(one_neo4j, f"DROP INDEX {index}")
     raw_store.query(one_neo4j, "MATCH (store:Store) SET store.schema_version = 1")
-    with pytest.raises(SchemaError, match=r"version 1.*needs version 2"), opened(one_neo4j):
+    with pytest.raises(SchemaError, match=r"version 1.*needs version 3"), opened(one_neo4j):
         pass
     with opened(one_neo4j, migrate=True) as memory:
         assert pages(memory) == told
@@ -180,7 +180,7 @@ def test_what_an_earlier_version_went_on_to_write_is_counted_and_repaired(
     assert "stop this process, then run `reconciler init`" in found.finding
     with opened(one_neo4j, migrate=True):
         assert raw_store.query(one_neo4j, NAMELESS) == []
-    assert schema_check(one_neo4j).finding == "version 2"
+    assert schema_check(one_neo4j).finding == "version 3"
 
 
 def schema_check(engine: EngineUnderTest) -> DoctorCheck:

@@ -16,7 +16,9 @@ import pytest
 from reconciler import Action, Decision, Memory, ops
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.errors import (
+    InvalidAnswerError,
     InvalidRequestError,
+    InvalidSessionError,
     RevertRefusedError,
     UnknownContactError,
 )
@@ -380,3 +382,64 @@ def test_a_killed_merge_leaves_two_contacts_or_one(tmp_path: Path, seconds: floa
         if not is_one:
             merged(crm)
         assert len(told(crm.contact("priya"))) == 6
+
+
+def test_a_split_is_refused_while_a_fact_of_the_kept_contact_rests_on_the_merge(
+    memory: Memory,
+) -> None:
+    crm = memory.agent("crm")
+    ana, bea = crm.contact("ana"), crm.contact("bea")
+    ana.note("Never call before ten.")
+    bea.note("Likes green tea.")
+    held = bea.note("Never call before ten.", source_kind="tool_output")
+    assert held.action == "HOLD"
+    crm.merge_contacts("ana", "bea", by="lena")
+    answer = ana.confirm(held.decision_id, by="contact")
+    with pytest.raises(RevertRefusedError) as refused:
+        crm.split_contacts("ana", "bea", by="lena")
+    assert refused.value.decision_ids == (answer.decision_id,)
+    crm.split_contacts("ana", "bea", by="lena", and_later=True)
+    assert [hit.fact.text for hit in crm.contact("ana").recall()] == ["Never call before ten."]
+
+
+def test_a_split_gives_back_a_name_and_what_has_no_fact(memory: Memory) -> None:
+    crm = memory.agent("crm")
+    crm.contact("ana").note("Plays the cello.")
+    crm.contact("bea").note("Lives in Delhi.", source_kind="model_guess", contact_name="Bea Roy")
+    crm.merge_contacts("ana", "bea", by="lena")
+    crm.split_contacts("ana", "bea", by="lena")
+    assert {each.contact_id for each in crm.contacts()} == {"ana", "bea"}
+    assert [each.name for each in crm.contacts("ana")] == ["ana"]
+
+
+def test_only_an_operator_says_who_is_one_contact(memory: Memory) -> None:
+    crm = memory.agent("crm")
+    for name in ("ana", "bea"):
+        crm.contact(name).note("Plays the cello.")
+    for act in (crm.merge_contacts, crm.rename_contact, crm.split_contacts):
+        with pytest.raises(InvalidAnswerError, match="only an operator"):
+            act("ana", "bea", by="contact")
+
+
+def test_a_talk_names_each_contact_once(memory: Memory) -> None:
+    crm = memory.agent("crm")
+    for name in ("ana", "bea"):
+        crm.contact(name).note("Plays the cello.")
+    crm.merge_contacts("ana", "bea", by="lena")
+    turns = [{"role": "user", "name": who, "content": "I live in Pune."} for who in ("Ana", "Bea")]
+    with pytest.raises(InvalidSessionError, match="were merged"):
+        crm.submit_session("s1", turns, speakers={"Ana": "contact:ana", "Bea": "contact:bea"})
+    assert memory.jobs() == []
+
+
+def test_leaving_an_account_ends_the_memberships_of_both(memory: Memory) -> None:
+    crm = memory.agent("crm")
+    memory.account("crm", "acme").note("Never call in August.", source_kind="operator")
+    for name in ("ana", "bea"):
+        crm.contact(name).note(f"Plays with {name}.")
+        crm.contact(name).join_account("acme", by="lena")
+    crm.merge_contacts("ana", "bea", by="lena")
+    ana = crm.contact("ana")
+    ana.leave_account("acme", by="lena")
+    assert ana.accounts() == []
+    assert "Never call in August." not in [hit.fact.text for hit in ana.recall()]

@@ -81,7 +81,7 @@ def test_several_contacts_are_looked_up_together(
     names = asked_of(memory, monkeypatch)
     found = memory.agent("crm").contacts(contact_ids={"eva", "bob", "nobody"})
     assert [contact.contact_id for contact in found] == ["bob", "eva"]
-    assert names == ["count_states", "list_contacts"]
+    assert names[-2:] == ["count_states", "list_contacts"]
     assert memory.agent("crm").contacts(contact_ids=[]) == []
 
 

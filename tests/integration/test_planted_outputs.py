@@ -91,10 +91,6 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
         call_about(memory, "jobs"),
     ):
         yield repr(read(**ANNS))
-    desk = Desk(memory)
-    grant = Grant(profile=AccessProfile.OPERATOR, tenant="default", agent_ids=("crm",))
-    for tool in ("pending", "history", "profile", "health"):
-        yield desk.call(grant, tool, {"contact_id": "ann"}).text
     if engine == "embedded":
         ops.backup(memory, folder / "backup.tar")
         yield from (each.read_bytes().decode("latin-1") for each in folder.rglob("backup*"))

@@ -221,6 +221,7 @@ RECORDS: Mapping[type, Mapping[str, Any]] = {
     Evidence: {
         "episode_id": "",
         "session_id": "s",
+        "session_key": None,
         "text": "Tea!",
         "spans": (),
         "source_reference": None,

@@ -42,10 +42,10 @@ READING = {
 FOR_EMBEDDING = {"onnxruntime", "tokenizers"}
 FOR_OTHER_MODELS = {"sentence_transformers", "torch", "transformers", "huggingface_hub"}
 FOR_THE_GATE = {"babel", "phonenumbers", "regex"}
-FOR_ARBITRATION = {"anthropic", "cachetools", "openai"}
+FOR_ARBITRATION = {"anthropic", "openai"}
 FOR_ONE_COMMAND = {"neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
-FOR_A_STORE = {"ladybug", "pydantic", "pydantic_settings", "tenacity"}
+FOR_A_STORE = {"cachetools", "ladybug", "pydantic", "pydantic_settings", "tenacity"}
 OF_OUR_OWN = {"reconciler.reading.lexicon", "reconciler.reading.named_secrets.grammar"}
 """Modules that compile expressions, or wait to."""
 

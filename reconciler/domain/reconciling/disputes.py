@@ -68,11 +68,11 @@ def is_ruled(fact: Fact | Neighbour, policy: ReconcilePolicy) -> bool:
     The fact is the word of a system in an attribute that is listed for it, or the word of an
     operator in an attribute that the book does not list; or its attribute waits for a person.
     """
+    if waits_for_a_person(fact, policy):
+        return True
     if fact.word is SourceKind.OPERATOR:
         return fact.slot is not None and not fact.slot.is_known
     listed = {*chain(*policy.systems.values())}
-    if waits_for_a_person(fact, policy):
-        return True
     return fact.word is SourceKind.APPROVED_DOC and _attribute(fact) in listed
 
 

@@ -168,7 +168,7 @@ def _says_same(one: Fact, other: Fact) -> bool:
 
 
 def _check_can_be_undone(decision: Decision) -> None:
-    if not _changed_by(decision):
+    if decision.action is not Action.MERGE and not _changed_by(decision):
         raise InvalidRequestError(
             f"decision {decision.decision_id} ({decision.action}) changed no fact, so there is "
             "nothing to revert"

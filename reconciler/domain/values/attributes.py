@@ -118,6 +118,11 @@ class AttributeBook:
         """
         schema = model.model_json_schema()
         defined = schema.get("$defs", {})
+        schema = {**schema, **defined.get(schema.get("$ref", "").rpartition("/")[2], {})}
+        for name, field in model.model_fields.items():
+            more = field.json_schema_extra
+            if isinstance(more, dict) and (wrong := more.keys() - _Entry.model_fields):
+                raise _misfit(name, f"json_schema_extra: there is no key {min(wrong)}")
         told = schema.get("properties", {}).items()
         return cls.from_mapping({name: _table_of(name, field, defined) for name, field in told})
 
@@ -307,11 +312,13 @@ class AttributeBook:
         if known is None or not known.keyed_by or slot.subject != CONTACT_SUBJECT:
             return slot
         number = re.search(
-            rf"\b{known.keyed_by}\W{{0,3}}(?:n(?:o|umber)\W{{1,2}})?(\w*\d[\w-]*)", text, re.I
+            rf"\b{known.keyed_by}\W{{0,3}}(?:n(?:o|r|umber)\W{{1,3}})?([\w./-]*\d[\w./-]*)",
+            text,
+            re.I,
         )
         if number is None:  # of which thing is unknown, so it replaces no value
             return replace(slot, is_single_valued=False)
-        thing = f"{known.keyed_by} {number[1].casefold()}"
+        thing = f"{known.keyed_by} {number[1].casefold().strip('./-')}"
         return replace(slot, subject=thing, said_subject=thing)
 
     def slot_of(self, read: ReadSlot) -> Slot | None:

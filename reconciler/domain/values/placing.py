@@ -211,7 +211,8 @@ def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _are_short(short: str, full: str) -> bool:
-    return full.startswith(short) and len(short) != len("Jo")
+    # Ticket 1 is not short for ticket 12.
+    return full.startswith(short) and len(short) != len("Jo") and not short[-1].isdigit()
 
 
 def _names(said: str | Slot) -> frozenset[str]:

@@ -16,10 +16,11 @@ AGENT_ROLES = ("user", "assistant", "tool")
 _CONTACT = "contact"
 
 
-_ANSWERS = frozenset(
-    ("confirm", "reject", "withdraw", "resolve", "answer", "answers", "settle", "logout")
-)
-"""How the addresses end at which questions are answered, of the API and of the page."""
+_ANSWERS = ("/confirm", "/reject", "/withdraw", "/resolve")
+"""How the addresses of the API end at which questions are answered."""
+
+_FORMS = ("/answer", "/answers", "/settle")
+"""The forms of the page that do so."""
 
 
 class AccessProfile(StrEnum):
@@ -95,7 +96,9 @@ class Grant:
             NotGrantedError: it changes something, which a reviewer or an auditor may not.
         """
         may_write = self.profile in (AccessProfile.AGENT, AccessProfile.OPERATOR)
-        is_answer = self.profile is AccessProfile.REVIEWER and path.rpartition("/")[2] in _ANSWERS
+        is_answer = self.profile is AccessProfile.REVIEWER and (
+            path in _FORMS or path.endswith(_ANSWERS)
+        )
         if not (may_write or is_answer or method in ("GET", "HEAD") or path == "/logout"):
             raise NotGrantedError(
                 f"this token has the profile {self.profile}, which may not do this; an operator may"

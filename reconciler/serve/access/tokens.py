@@ -205,17 +205,20 @@ class TokenList:
         return token if token is not None and token.is_good(self._clock()) else None
 
     def find_named(self, name: str) -> AccessToken | None:
-        """Return the newest valid token of a person with this name; None if there is none."""
+        """Return the newest token of a person with this name; None if it is not valid.
+
+        The name of a profile is no person's: it is what a token is called that was given no name.
+        """
 
         def newest(contents: _Contents) -> AccessToken | None:
-            own = (
+            persons = (
                 token
                 for token in reversed(contents.tokens)
-                if token.grant.name == name and token.is_good(self._clock())
+                if token.grant.name == name and token.grant.profile is not AccessProfile.AGENT
             )
-            return next((one for one in own if one.grant.profile is not AccessProfile.AGENT), None)
+            return next(persons, None)
 
-        return self._valid(newest)
+        return None if name in [*AccessProfile] else self._valid(newest)
 
     def _contents(self) -> _Contents:
         """Return the tokens, read again if they may have changed; none if there is no place."""

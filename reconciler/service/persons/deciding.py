@@ -274,6 +274,8 @@ class PersonsDecisions:
                     f"decision {decision_id} took a merge back; merge the contacts again instead"
                 )
             later = resting_on(decision, made)
+            if decision_id in merges:
+                later = self._crossing(scope, decision, made, later)
             later_ids = tuple(other.decision_id for other in later)
             if later and (not and_later or merges.intersection(later_ids)):
                 raise RevertRefusedError(_refusal(later), later_ids)
@@ -300,10 +302,42 @@ class PersonsDecisions:
 
     def _parted(self, scope: Scope, merge: Decision) -> Joint:
         """Return the contact that gets its records back, if a merge is undone."""
+        if self.erasure_store.is_reading(scope):
+            raise InvalidRequestError(
+                "a conversation of the contact is being read; split when its job is done"
+            )
         other = replace(scope, contact_id=str(merge.note.source_reference))
         own, its = map(self.fact_store.standing, (scope, other))
         left = [each for each in own.absorbed if each not in (other.contact_id, *its.absorbed)]
         return Joint(other, its, left, is_split=True)
+
+    def _crossing(
+        self, scope: Scope, merge: Decision, made: Sequence[Decision], later: Sequence[Decision]
+    ) -> list[Decision]:
+        """List the later decisions, and those that a split gives back but that changed other facts.
+
+        Such a decision came from the other contact's question or session after the merge, and ended
+        or counted a fact that stays.
+        """
+        other = replace(scope, contact_id=str(merge.note.source_reference))
+        keys = tuple(f"{one.contact_key}/" for one in self.fact_store.family(other))
+        its = {row["session_id"] for row in self.erasure_store.sessions(scope, keys)}
+        goes: list[Decision] = []
+        for one in made:
+            asked = one.proposal.settles_id
+            told = self.decision_store.get_decision(scope, asked) if asked else one
+            if {one.note.session_id, told.note.session_id} & its:
+                goes.append(one)
+        written = {one.fact_id for one in goes}
+        crossing = [
+            one
+            for one in goes
+            if order_of(one) > order_of(merge)
+            and not undone_by(one, made)
+            and {*one.superseded_ids, *(each.fact_id for each in one.changes.before)} - written
+        ]
+        found = {one.decision_id: one for one in (*later, *crossing)}
+        return sorted(found.values(), key=order_of, reverse=True)
 
     def _joined(
         self,

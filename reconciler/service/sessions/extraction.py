@@ -51,7 +51,7 @@ from reconciler.domain.sessions.extraction import (
 )
 from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
-from reconciler.domain.values.attributes import AttributeBook
+from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
 from reconciler.frozen import Strings, frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
@@ -480,10 +480,11 @@ class SessionReader:
             InvalidNoteError: the claim cannot be used.
         """
         scope, text = session.scope, proposal.extracted.text
-        given = self._slot(scope, proposal.extracted)
-        slot, slot_read_from = self.attributes.of(scope.agent_id).filled(
-            given, text, [scope.contact_id]
-        )
+        given, book = self._slot(scope, proposal.extracted), self.attributes.of(scope.agent_id)
+        slot, slot_read_from = book.filled(given, text, [scope.contact_id])
+        if book.is_critical(slot):
+            always = replace(proposal.extracted, importance=MATTERS_MOST)
+            proposal = replace(proposal, extracted=always)
         return candidate_from(
             proposal,
             session,

@@ -26,7 +26,7 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import FactState, JobState
 from reconciler.domain.records.notes import Scope
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
@@ -130,7 +130,7 @@ class ErasureStore(Queries):
             links=self.fact_store.list_supersessions(scope),
             decisions=self.decision_store.list_records(scope) if decisions is None else decisions,
             judged=_JUDGED.all(judged),
-            session_keys={row["session_key"]: row["session_id"] for row in self._sessions(scope)},
+            session_keys={row["session_key"]: row["session_id"] for row in self.sessions(scope)},
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
@@ -139,7 +139,7 @@ class ErasureStore(Queries):
 
     def list_session_keys(self, scope: Scope) -> list[str]:
         """List the keys of the contact's sessions that have turns."""
-        return [row["session_key"] for row in self._sessions(scope) if row["turns"]]
+        return [row["session_key"] for row in self.sessions(scope) if row["turns"]]
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
         """Write the erasure with its plan and marks; False if the contact's version changed."""
@@ -321,8 +321,15 @@ class ErasureStore(Queries):
         named = [row[key] for row in rows if session_keys is None or wanted & _places(scope, row)]
         return list(dict.fromkeys(named))
 
-    def _sessions(self, scope: Scope) -> list[Row]:
-        return self.rows_of(scope, "list_scope_sessions")
+    def sessions(self, scope: Scope, keys: tuple[str, ...] = ("",)) -> list[Row]:
+        """List the contact's sessions of which the key begins with one of these."""
+        rows = self.rows_of(scope, "list_scope_sessions")
+        return [row for row in rows if str(row["session_key"]).startswith(keys)]
+
+    def is_reading(self, scope: Scope) -> bool:
+        """True if a worker is reading a session of the contact."""
+        jobs = self.rows_of(scope, "list_scope_jobs")
+        return any(row["state"] == JobState.RUNNING for row in jobs)
 
     def _words_of(self, label: str, scope: Scope) -> list[Words]:
         query, key = _SCOPED[label]
