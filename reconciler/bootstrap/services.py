@@ -575,8 +575,8 @@ def build_services(
         GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
     """
     clock = clock or utc_now
-    models = (attributes or {}).values() if isinstance(attributes, Mapping | None) else (None,)
-    if not all(isinstance(each, type) and hasattr(each, "model_json_schema") for each in models):
+    models = attributes or {}
+    if not (isinstance(models, dict) and all(isinstance(each, type) for each in models.values())):
         raise ConfigurationError(
             "attributes must be a mapping from agents to models: give a Pydantic model, the class, "
             'for each, for example {"crm": Deal}'

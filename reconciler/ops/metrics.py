@@ -28,24 +28,6 @@ LOOPBACK = "127.0.0.1"
 CountQueue = Callable[[], QueueReport]
 
 
-def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
-    """Describe the queue by name: jobs by state, attempts, candidates by outcome, oldest job's age.
-
-    Args:
-        report: the queue.
-        now: the time now, UTC-aware.
-    """
-    jobs = {str(state): count for state, count in report.jobs.items()}
-    oldest_at = report.oldest_unfinished_at
-    age_seconds = 0.0 if oldest_at is None else max((now - oldest_at).total_seconds(), 0.0)
-    return {
-        **jobs,
-        "attempts": report.attempts,
-        **asdict(report.outcomes),
-        "oldest_job_age_seconds": round(age_seconds, 3),
-    }
-
-
 def _metric(
     kind: type[CounterMetricFamily | GaugeMetricFamily],
     name: str,
@@ -93,7 +75,8 @@ class QueueCollector(Collector):
         self._attempts_max = max(self._attempts_max, report.attempts)
         jobs = {(str(state),): count for state, count in report.jobs.items()}
         outcomes = {(outcome,): count for outcome, count in asdict(report.outcomes).items()}
-        age_seconds = queue_numbers(report, datetime.now(UTC))["oldest_job_age_seconds"]
+        oldest_at, now = report.oldest_unfinished_at, datetime.now(UTC)
+        age_seconds = max((now - (oldest_at or now)).total_seconds(), 0.0)
         yield gauge("jobs", "Jobs by state.", jobs, ["state"])
         yield counter("job_attempts", "How often jobs were started.", {(): self._attempts_max})
         yield counter(

@@ -184,7 +184,7 @@ FOR_AN_OPERATOR = {"Memory.jobs"}
 
 
 NOT_EVERYWHERE = {
-    f"reconciler.integrations.{name}" for name in ("claude_agent_sdk", "crewai", "ray_backfill")
+    f"reconciler.integrations.{name}" for name in ("claude_agent_sdk", "ray_backfill")
 }
 """Adapters for frameworks that the extra ``test`` does not bring."""
 

@@ -14,11 +14,8 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-OF_ITS_OWN = {"crewai"}
-"""Extras that go with no other pinned version, each in an environment of its own."""
-
 FOR_TESTS = {*EXTRAS["test"], *EXTRAS["dev"]}
-NOT_FOR_TESTS = {"ray", "offline", "dev", *OF_ITS_OWN}
+NOT_FOR_TESTS = {"ray", "offline", "dev"}
 """``offline`` is in ``dev`` by its own package; the others are large."""
 
 HEAVY = {"torch", "transformers", "spacy", "anthropic", "openai", "scipy", "pandas"}
@@ -72,7 +69,7 @@ def test_the_light_tests_ask_for_no_pytorch_and_no_bundled_program() -> None:
 def test_every_dependency_has_a_pinned_version() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {line.partition("==")[0] for line in lines if not line.startswith("#")}
-    extras = (asked for name, asked in EXTRAS.items() if name not in OF_ITS_OWN)
+    extras = EXTRAS.values()
     assert _names([*PROJECT["dependencies"], *chain(*extras)]) <= {*pinned, PROJECT["name"]}
 
 

@@ -119,12 +119,13 @@ class AttributeBook:
         schema = model.model_json_schema()
         defined = schema.get("$defs", {})
         schema = {**schema, **defined.get(schema.get("$ref", "").rpartition("/")[2], {})}
-        for name, field in model.model_fields.items():
-            more = field.json_schema_extra
-            if isinstance(more, dict) and (wrong := more.keys() - _Entry.model_fields):
-                raise _misfit(name, f"json_schema_extra: there is no key {min(wrong)}")
+        extra: dict[str, Any] = {
+            name: each.json_schema_extra or {} for name, each in model.model_fields.items()
+        }
         told = schema.get("properties", {}).items()
-        return cls.from_mapping({name: _table_of(name, field, defined) for name, field in told})
+        return cls.from_mapping(
+            {name: _table_of(name, field, defined) | extra.get(name, {}) for name, field in told}
+        )
 
     def of(self, agent_id: str) -> AttributeBook:
         """Return the book of an agent; this one if it has none of its own."""
@@ -420,13 +421,12 @@ def _table_of(name: str, field: Mapping[str, Any], defined: Mapping[str, Any]) -
 
     kind = kind_of(field)
     one = kind_of(kind.get("items", {})) if (is_many := kind.get("type") == "array") else kind
-    read = {
-        "description": name.replace("_", " ").capitalize() + ".",
+    return {
+        "description": field.get("description") or name.replace("_", " "),
         "holds": "many" if is_many else "one",
         "normaliser": _KINDS.get(one.get("format") or one.get("type", ""), "text"),
         "known": [word for word in one.get("enum", ()) if isinstance(word, str)],
     }
-    return read | {key: field[key] for key in _Entry.model_fields if key in field}
 
 
 _FILE = TypeAdapter(dict[str, _Entry])

@@ -486,7 +486,7 @@ def note_of(
         names = (name, scope.contact_id)
         slot, words = attributes.filled(slot, text, names)
     if attributes.is_critical(slot):
-        about["importance"] = max(about.get("importance") or 0, MATTERS_MOST)
+        about["importance"] = MATTERS_MOST
     note = Note(
         scope=scope,
         text=text,
