@@ -28,7 +28,6 @@ from reconciler.bootstrap.chosen_models import (
     open_graph,
 )
 from reconciler.config_files import (
-    BookChoice,
     load_attribute_book,
     load_gate_policy,
     load_judge_questions,
@@ -209,10 +208,7 @@ def checks_view(checks: list[DoctorCheck]) -> Text:
 def describe_extractor(settings: Settings) -> str:
     """Say which extractor reads sessions, and why. It is not called."""
     chosen = settings.extractor
-    attributes = load_attribute_book(
-        BookChoice(settings.reconcile.attributes_file, settings.reconcile.books)
-    )
-    with closing(build_extractor(settings, attributes)) as extractor:
+    with closing(build_extractor(settings, load_attribute_book(None))) as extractor:
         if chosen.mode == "explicit":
             return f"{extractor.name}: chosen by RECONCILER_EXTRACTOR__MODE"
         if not chosen.has_model:

@@ -47,7 +47,7 @@ _LOG = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
 _ITEMS_MAX = 200
 _JOBS_MAX = 1_000_000
-_ADDED = {"user-agent": "graph-memory-reconciler", "content-type": "application/json"}
+_ADDED = {"content-type": "application/json"}
 
 
 @in_order

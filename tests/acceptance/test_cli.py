@@ -335,7 +335,7 @@ def test_the_help_puts_every_command_under_a_heading_and_begins_with_the_demo(
     command_line: Run,
 ) -> None:
     code, out, _ = command_line("--help")
-    names = re.findall(r"^│ ([\w-]+) ", out, re.MULTILINE)
+    names = re.findall(r"^│ (\w[\w-]*) ", out, re.MULTILINE)
     commands = {
         each.name or each.callback.__name__ for each in app.registered_commands if each.callback
     }

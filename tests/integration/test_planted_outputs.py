@@ -122,7 +122,7 @@ def test_nothing_that_leaves_a_memory_repeats_what_must_not_be_kept(
     logged = capsys.readouterr()
     assert "reconciler.decisions" in logged.err
     assert "reconciler_decisions_total" in metrics
-    assert "reconciler.door" in spans
+    assert "reconciler.gate" in spans
     assert planter.found_in(spans, metrics, *logged, *kept) == []
     assert len(planter.planted) == len(PLACES) * len((*NOTATIONS, *KINDS))
 

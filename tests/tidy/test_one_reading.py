@@ -19,6 +19,7 @@ NO_SENTENCE_ENDS = {
     "adapters/personal_data_finder.py": 1,  # the letters of a mail address
     "adapters/told_secrets_finder.py": 2,  # behind the value that was told
     "reading/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one
+    "domain/values/attributes.py": 1,  # the number of a thing, such as 4711.2
     "domain/sessions/explicit_statements.py": 1,  # taken off the end of a value
     "reading/named_secrets/grammar.py": 2,  # what masks a secret
 }

@@ -3190,7 +3190,8 @@ export interface components {
          *         holds_until_settled: whether it is a limit, such as an allergy, that holds despite the
          *             dispute.
          *         is_contested: whether it replaced a value that changes back and forth.
-         *         may_be_outdated: whether the lifetime of all facts that say it has ended.
+         *         may_be_outdated: whether the lifetime of all facts that say it has ended, or the person it
+         *             is about has left.
          *         is_single_valued: whether the attribute holds one value at a time.
          *         fact_id, text: the fact that it is a part of.
          */

@@ -408,7 +408,7 @@ class _Entry(BaseModel):
 
 _KINDS = {
     "boolean": "boolean", "integer": "number", "number": "number", "date": "date",
-    "date-time": "date_time", "email": "email", "uri": "url",
+    "date-time": "date_time", "email": "email",
 }  # fmt: skip
 
 

@@ -328,13 +328,12 @@ class PersonsDecisions:
             told = self.decision_store.get_decision(scope, asked) if asked else one
             if {one.note.session_id, told.note.session_id} & its:
                 goes.append(one)
-        written = {one.fact_id for one in goes}
+        goes = [one for one in goes if order_of(one) > order_of(merge) and not undone_by(one, made)]
+        theirs = {*(each.fact_id for each in merge.changes.before), *(one.fact_id for one in goes)}
         crossing = [
             one
             for one in goes
-            if order_of(one) > order_of(merge)
-            and not undone_by(one, made)
-            and {*one.superseded_ids, *(each.fact_id for each in one.changes.before)} - written
+            if {*one.superseded_ids, *(each.fact_id for each in one.changes.before)} - theirs
         ]
         found = {one.decision_id: one for one in (*later, *crossing)}
         return sorted(found.values(), key=order_of, reverse=True)

@@ -23,13 +23,13 @@ from reconciler.domain.records.kinds import (
     Disposal,
 )
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
-from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import Strings, frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import span
 
 if TYPE_CHECKING:
+    from reconciler.domain.values.attributes import AttributeBook
     from reconciler.service.writing.write_gate import WriteGate
 
 
@@ -486,6 +486,8 @@ def note_of(
         names = (name, scope.contact_id)
         slot, words = attributes.filled(slot, text, names)
     if attributes.is_critical(slot):
+        from reconciler.domain.values.attributes import MATTERS_MOST
+
         about["importance"] = MATTERS_MOST
     note = Note(
         scope=scope,
