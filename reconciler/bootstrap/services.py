@@ -189,7 +189,9 @@ class Services:
         self.settings = settings
         self.books = books
         self.embedder = embedder
-        self.policy = _with_books(policy, self.attributes, settings.gate.system_attributes)
+        listed = settings.gate.system_attributes
+        is_shipped = not (listed or any(books))  # then the book is read when it is needed
+        self.policy = policy if is_shipped else _with_books(policy, self.attributes, listed)
         self.clock = clock
         self.closing = closing
         self.is_judged = policy.reach is not None

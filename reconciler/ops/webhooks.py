@@ -313,7 +313,7 @@ def _undelivered(hook: WebhookSettings, event_id: str, body: str) -> str | None:
             is_taken, told = ended.returncode == 0, f"it ended with code {ended.returncode}"
     except subprocess.TimeoutExpired:
         return "it took too long"
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:
         return without_secrets(str(error) or type(error).__name__)
     return None if is_taken else told
 

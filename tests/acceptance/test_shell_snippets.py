@@ -35,6 +35,8 @@ SHELL = ("sh", "bash", "shell", "console")
 VARIABLE = re.compile(r"[A-Z_0-9]+=")
 WHO = ("--agent", "crm", "--contact", "priya")
 NOT_RUN = {
+    "reconciler resend*": "no webhook is set up; tests/integration/test_webhooks.py",
+    "reconciler changes * --follow*": "stays until Ctrl-C; tests/integration/test_change_feed.py",
     "reconciler mcp*": "stays until its client ends; tests/integration/test_mcp_*.py",
     "reconciler serve*": "stays until it is ended; tests/acceptance/test_http_api.py",
     "reconciler worker*": "stays until it is ended; tests/acceptance/test_job_commands.py",
