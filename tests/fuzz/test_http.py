@@ -231,6 +231,7 @@ FIELDS = {
     "/amend": ("agent", "contact", "fact", "text", "value", "reason", "true_from"),
     "/end": ("agent", "contact", "fact", "reason", "never", "answered_by"),
     "/undo": ("agent", "contact", "decision", "reason", "and_later", "answered_by"),
+    "/merge": ("agent", "contact", "other", "reason"),
 }
 ASKED, SENT = (*PAGES, *READS), (*FORMS,)
 

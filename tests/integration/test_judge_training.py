@@ -73,5 +73,5 @@ def test_ones_own_pairs_are_a_quarter_of_what_is_read(train_judge: Any) -> None:
 def test_a_wrong_pair_is_named_by_its_line(train_judge: Any, tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text('{"fact": "Has a dog."}\n', encoding="utf-8")
-    with pytest.raises(InvalidRequestError, match="line 1: give"):
+    with pytest.raises(InvalidRequestError, match="line 1: note must be a string"):
         train_judge.own_pairs(file)
