@@ -162,3 +162,35 @@ def test_a_book_that_cannot_be_used_is_refused(
 ) -> None:
     with pytest.raises(ConfigurationError, match=said), open_memory(**given):
         pass
+
+
+def test_an_operators_value_waits_for_a_person_too(memory: Memory) -> None:
+    contact = memory.contact("desk-de", "priya")
+    contact.note(
+        "Is on the Silver plan.", attribute="plan_tier", value="Silver", source_kind="operator"
+    )
+    changed = contact.note("Is on the Gold plan.", attribute="plan_tier", value="Gold")
+    assert not changed.superseded_ids
+    assert contact.disputes()
+
+
+@pytest.mark.parametrize("other", ["12", "1-2", "1.1", "1/2"])
+def test_a_number_is_no_beginning_of_another(memory: Memory, other: str) -> None:
+    contact = memory.contact("desk-de", f"priya-{other.replace('/', '-')}")
+    contact.note("Ticket 1 is open.", attribute="ticket_status", value="open")
+    contact.note(f"Ticket {other} is resolved.", attribute="ticket_status", value="resolved")
+    assert live(contact) == ["Ticket 1 is open.", f"Ticket {other} is resolved."]
+
+
+def test_a_critical_attribute_is_told_whatever_importance_a_note_has(memory: Memory) -> None:
+    contact = memory.contact("desk-de", "priya")
+    contact.note(
+        "Has support round the clock.",
+        attribute="support_level",
+        value="24/7",
+        importance=0.2,
+    )
+    for number in range(12):
+        contact.note(f"Wrote about the report of week {number}.")
+    hits = contact.recall("What did she write about the report of week 3?", limit=1)
+    assert "Has support round the clock." in [hit.fact.text for hit in hits]

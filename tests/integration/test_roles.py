@@ -154,3 +154,26 @@ def test_a_form_of_another_site_is_refused_though_the_proxy_names_a_person(serve
         assert browser.send(form, form_key="proxy:anna").status == 403
         other = browser.send(form, headers={"Sec-Fetch-Site": "cross-site"})
         assert other.status == 403
+
+
+def test_a_reviewer_records_no_answer(plain: Api, memory: Memory) -> None:
+    about = memory.contact("crm", "priya")
+    recalled = about.recall()
+    body: dict[str, object] = {
+        "recall_id": recalled.recall_id,
+        "reference": "ticket-1",
+        "used": [recalled[0].fact.fact_id],
+    }
+    assert status(plain, "reviewer", f"{PRIYA}/answers", body) == 403
+    assert about.impact(recalled[0].fact.fact_id) == []
+
+
+def test_a_revoked_token_leaves_no_older_one_and_no_usual_name(server: Api) -> None:
+    held = server.tokens
+    held.create(granted("operator", name="dora"))
+    newer, _ = held.create(granted("auditor", name="dora"))
+    held.create(granted("operator"))
+    assert held.find_named("dora") == newer
+    held.revoke(newer.token_id)
+    assert held.find_named("dora") is None
+    assert held.find_named("operator") is None
