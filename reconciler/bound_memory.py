@@ -1891,14 +1891,11 @@ class AgentMemory(BoundMemory):
         from reconciler.domain.sessions.speakers import roles_by_contact
 
         roles = roles_by_contact(speakers)
-        if len({self.contact(each).scope for each in roles}) < len(roles):
+        scopes = {self.contact(each).scope: heard for each, heard in roles.items()}
+        if len(scopes) < len(roles):
             raise InvalidSessionError("two of the contacts were merged; name each by the same id")
         jobs = self._services.memory_extractor.hand_over(
-            {self.contact(each).scope: heard for each, heard in roles.items()},
-            session_id,
-            turns,
-            channel=channel,
-            started_at=started_at,
+            scopes, session_id, turns, channel=channel, started_at=started_at
         )
         return dict(zip(roles, jobs, strict=True))
 

@@ -583,9 +583,7 @@ def build_services(
             "attributes must be a mapping from agents to models: give a Pydantic model, the class, "
             'for each, for example {"crm": Deal}'
         )
-    books = BookChoice(
-        settings.reconcile.attributes_file, settings.reconcile.books, attributes or {}
-    )
+    books = BookChoice(settings.reconcile.attributes_file, settings.reconcile.books, models)
     with ExitStack() as stack:
         if arbiter is not None or embedder is not None:
             settings = without_packaged_judge(settings)

@@ -324,11 +324,12 @@ class PersonsDecisions:
         its = {row["session_id"] for row in self.erasure_store.sessions(scope, keys)}
         goes: list[Decision] = []
         for one in made:
+            if order_of(one) <= order_of(merge) or undone_by(one, made):
+                continue
             asked = one.proposal.settles_id
             told = self.decision_store.get_decision(scope, asked) if asked else one
             if {one.note.session_id, told.note.session_id} & its:
                 goes.append(one)
-        goes = [one for one in goes if order_of(one) > order_of(merge) and not undone_by(one, made)]
         theirs = {*(each.fact_id for each in merge.changes.before), *(one.fact_id for one in goes)}
         crossing = [
             one
