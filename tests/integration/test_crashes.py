@@ -90,7 +90,7 @@ def killed_while_writing(engine: EngineUnderTest, number: int, seconds: float) -
 
 
 def halves(engine: EngineUnderTest) -> list[str]:
-    """Which kinds of half-written things there are for whoever opens the store next.
+    """Which kinds of half-written things there are for the next opener of the store.
 
     A kill may cut the engine's log within a record, which only the next opener mends.
     """
