@@ -59,7 +59,7 @@ fmt:     $(STAMP) ## fix the format, and what the linter can fix
 neo4j:   $(if $(wildcard $(STAMP)),$(STAMP),$(SERVER)) ## a Neo4j with the Browser, without Docker; LINE=5.26, PORT=, HTTP_PORT=
 	$(BIN)/python -m tests.neo4j_server --line $(LINE) --port $(PORT) --http-port $(HTTP_PORT) $(ARGS)
 
-bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
+bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and results/ claim
 	$(BIN)/python -m benchmarks $(ARGS)
 
 bench-smoke: $(STAMP) ## run a short form of every benchmark, so that none stops working unnoticed

@@ -1,1 +1,1 @@
-"""What RESULTS.md and FIGURES.md come from; each module prints its own table."""
+"""What RESULTS.md and results/ come from; each module prints its own table."""

@@ -28,7 +28,7 @@ DOCUMENTS = [
     ROOT / "ARCHITECTURE.md",
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "benchmarks" / "RESULTS.md",
-    ROOT / "benchmarks" / "FIGURES.md",
+    *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
     ROOT / "benchmarks" / "README.md",
 ]
 MARKDOWN = [

@@ -329,7 +329,7 @@ def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) 
 REACH_OF_PACKAGED = 0.5
 """The reach of the packaged judge, as a share of the usual reach: to ask this judge costs nothing.
 On pairs that were written to mislead, it turns a sixth of the silent changes into questions, and no
-more facts end (benchmarks/RESULTS.md, "The packaged judge")."""
+more facts end (benchmarks/results/packaged_judge.md)."""
 
 
 def build_policy(

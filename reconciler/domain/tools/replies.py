@@ -42,7 +42,7 @@ _NEAR_COSINE = 0.3
 
 _NEAR_COSINE_APART = 0.7
 """The cosine from which they may be even with two attributes, or with only names in common. Source:
-measured on the recorded agents, benchmarks/FIGURES.md."""
+measured on the recorded agents, benchmarks/results/sessions.md."""
 
 _NEAR_COSINE_OTHER = 0.8
 """The cosine from which they may be even if one is about the contact and the other about another
