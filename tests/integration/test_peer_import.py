@@ -175,6 +175,16 @@ def test_a_langgraph_item_that_expires_does_not_outlive_its_time(
     assert ended(memory, "anna") == {"Is vegetarian.": "2025-02-10"}
 
 
+def test_a_user_of_a_windows_domain_is_read_from_a_langgraph_store(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """LangGraph's SQLite store 3.1.2 takes a backslash or a quote in a namespace, but no dot."""
+    which = "UPDATE store SET prefix = ? WHERE CAST(value AS TEXT) LIKE '%vegetarian%'"
+    for user in ("CORP\\anna", 'Anna "Nan" Berg'):
+        imported(memory, "langmem", lines_of_store(tmp_path, which, f"memories.{user}"))
+        assert live(memory, user) == {"Is vegetarian."}
+
+
 @pytest.mark.parametrize("source", ALL.values(), ids=ALL)
 def test_the_same_export_again_adds_nothing(memory: Memory, source: tuple[str, Path]) -> None:
     first = imported(memory, *source)
@@ -244,6 +254,24 @@ def test_a_record_that_does_not_say_whose_it_is_is_an_error(
     assert sum(report.decisions.values()) == 1
 
 
+def test_users_inside_a_longer_namespace_are_not_made_one_contact(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """langmem 0.0.30's docstrings have the user second of three labels, and third of three."""
+    items = [
+        {"namespace": ["memories", user, "user_profile"], "key": user, "value": {"content": text}}
+        for user, text in (("anna", "Likes tea."), ("ben", "Likes jazz."))
+    ]
+    file = written(tmp_path, *items)
+    with pytest.raises(InvalidRequestError, match=r"no namespace\.last of at most two"):
+        imported(memory, "langmem", file)
+    assert memory.agent("crm").contacts() == []
+    imported(memory, "langmem", file, contact_from="namespace.2")
+    assert live(memory, "anna") == {"Likes tea."}
+    imported(memory, "langmem", file, contact_from="namespace.last")
+    assert live(memory, "user_profile") == {"Likes tea.", "Likes jazz."}
+
+
 def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
     memory: Memory,
 ) -> None:
@@ -282,6 +310,22 @@ def test_an_edge_without_an_invalidation_ends_when_graphiti_expired_it(
     [edge] = first_lines(GRAPHITI[1], 1)
     imported(memory, "graphiti", written(tmp_path, edge | {"expired_at": "2025-08-01T00:00:00Z"}))
     assert live(memory, "anna") == set()
+
+
+@pytest.mark.parametrize(
+    ("began", "reason"),
+    [
+        (None, "it has ended, and does not say when it began"),
+        ("2023-01-01T00:00:00Z", "it ended when it began, or before"),
+    ],
+)
+def test_an_edge_that_is_left_out_for_its_dates_says_which_is_amiss(
+    memory: Memory, tmp_path: Path, began: str | None, reason: str
+) -> None:
+    """graphiti-core 0.31.2 keeps what ended before it was told, without a ``valid_at``."""
+    [edge] = [each for each in first_lines(GRAPHITI[1], 5) if "Globex" in each["fact"]]
+    report = imported(memory, "graphiti", written(tmp_path, edge | {"valid_at": began}))
+    assert [*report.not_carried] == [reason]
 
 
 def test_nobody_is_asked_about_what_is_over(memory: Memory, tmp_path: Path) -> None:

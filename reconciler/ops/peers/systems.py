@@ -19,6 +19,8 @@ from reconciler.frozen import frozen, in_order
 from reconciler.ports.peer_memory import Carried, NotCarried
 
 LAST = "last"
+LAST_OF_TWO = "last of at most two"
+"""In a longer namespace the user may be inside, and the last label one that many users share."""
 
 
 @in_order
@@ -118,11 +120,12 @@ class Translation:
         began = valid_from or said_at
         if ended_at is not None and datetime.fromisoformat(ended_at) > self.now:
             ended_at = None
-        if ended_at is not None:
-            if began is None:
+        if ended_at is not None and (
+            began is None or datetime.fromisoformat(ended_at) <= datetime.fromisoformat(began)
+        ):
+            if valid_from is None:
                 return record.left("it has ended, and does not say when it began")
-            if datetime.fromisoformat(ended_at) <= datetime.fromisoformat(began):
-                return record.left("it ended when it began, or before")
+            return record.left("it ended when it began, or before")
         line = {
             "contact_id": self.contact_id or self._contact_of(record),
             "text": text.strip(),
@@ -151,7 +154,8 @@ def _inside(value: Any, part: str) -> Any:
     if isinstance(value, Mapping):
         return value.get(part)
     if isinstance(value, list):
-        place = len(value) if part == LAST else int(part) if part.isdecimal() else 0
+        is_last = part == LAST or (part == LAST_OF_TWO and len(value) <= 2)
+        place = len(value) if is_last else int(part) if part.isdecimal() else 0
         return value[place - 1] if 1 <= place <= len(value) else None
     return None
 
@@ -295,5 +299,5 @@ SYSTEMS: Mapping[str, System] = {
     "mem0": System("user_id", _of_mem0),
     "graphiti": System("group_id", _of_graphiti, "uuid"),
     "neo4j-agent-memory": System(_USER, _of_agent_memory),
-    "langmem": System("namespace.last", _of_langmem, "key"),
+    "langmem": System(f"namespace.{LAST_OF_TWO}", _of_langmem, "key"),
 }
