@@ -6,5 +6,5 @@ MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(new:Fact)
       -[conflict:CONFLICTS_WITH]->(old:Fact)
 // embedded: join contact, about, new, conflict, old
 WITH new, conflict, old
-WHERE new.state IN ['live', 'expired', 'archived'] AND old.state IN ['live', 'expired', 'archived']
+WHERE new.state IN $states AND old.state IN $states
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.decided_by AS decided_by, conflict.reason AS reason, conflict.at AS at

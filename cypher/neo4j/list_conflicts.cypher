@@ -4,5 +4,5 @@
 // mode: read
 MATCH (new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE conflict.contact_key = $contact_key
-  AND new.state IN ['live', 'expired', 'archived'] AND old.state IN ['live', 'expired', 'archived']
+  AND new.state IN $states AND old.state IN $states
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.decided_by AS decided_by, conflict.reason AS reason, conflict.at AS at

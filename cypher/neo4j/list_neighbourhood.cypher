@@ -7,7 +7,7 @@
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.state IN ['live', 'expired', 'archived']
+WHERE fact.state IN $states
   AND (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
 WITH version, contact, fact, fact.embedding_model = $embedding_model AS is_settled
 RETURN version, contact.name AS contact_name,

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from reconciler.domain.records.kinds import LASTING
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import (
     GraphClosedError,
@@ -68,7 +69,7 @@ CONTACT = {"contact_key": ALICE.contact_key}
 
 
 def neighbourhood(graph: Graph, **changes: Any) -> list[Row]:
-    asked = CONTACT | {"embedding_model": MODEL} | changes
+    asked = CONTACT | {"embedding_model": MODEL, "states": [*LASTING]} | changes
     return by_row(graph.run("list_neighbourhood", asked))
 
 
@@ -476,7 +477,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_contact_comparisons": CONTACT,
     "list_contact_decisions": CONTACT,
     "list_conflict_links": CONTACT,
-    "list_conflicts": CONTACT,
+    "list_conflicts": CONTACT | {"states": [*LASTING]},
     "count_keyless": {},
     "list_agents": {},
     "count_states": {"contact_keys": [ALICE.contact_key], "now": NOON},
@@ -501,7 +502,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_filed_facts": {"agent_key": ALICE.agent_key, "subject": "contact"},
     "list_made_ids": CONTACT,
     "list_revocation_ids": CONTACT | {"door": ""},
-    "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
+    "list_neighbourhood": CONTACT | {"embedding_model": MODEL, "states": [*LASTING]},
     **dict.fromkeys(("list_plain_decisions", "list_plain_episodes", "list_plain_facts"), PLAIN),
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
@@ -592,7 +593,8 @@ def test_rows_of_a_write_have_exactly_the_declared_columns_and_no_vector(kept: K
 
 def test_a_query_by_column_gives_what_rows_would(graph: Graph) -> None:
     commit(graph, *(decision(version=n, text=f"Fact {n}") for n in range(3)))
-    [columns] = graph.run("list_neighbourhood", CONTACT | {"embedding_model": MODEL})
+    asked = CONTACT | {"embedding_model": MODEL, "states": [*LASTING]}
+    [columns] = graph.run("list_neighbourhood", asked)
     told = {row["fact_id"]: row for row in by_row([columns])}
     assert {len(held) for held in columns.values()} == {3}
     assert {row["fact_id"]: told[row["fact_id"]] | row for row in facts(graph)} == told
@@ -857,7 +859,7 @@ def test_a_fact_without_a_vector_is_not_compared(graph: Graph) -> None:
 
 
 def conflicts(graph: Graph) -> set[frozenset[str]]:
-    rows = graph.run("list_conflicts", CONTACT)
+    rows = graph.run("list_conflicts", CONTACT | {"states": [*LASTING]})
     return {frozenset((row["new_id"], row["old_id"])) for row in rows}
 
 

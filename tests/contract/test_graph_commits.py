@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reconciler.domain.records.kinds import LASTING
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
@@ -133,6 +134,7 @@ def test_each_of_many_facts_keeps_its_own_vector(graph: Graph) -> None:
     said = [decision(version=n, embedding=each) for n, each in enumerate(vectors)]
     commit(graph, *said)
     asked = {"contact_key": ALICE.contact_key, "embedding_model": said[0]["embedding_model"]}
+    asked |= {"states": [*LASTING]}
     told = {row["fact_id"]: row for row in by_row(graph.run("list_neighbourhood", asked))}
     for each, vector in zip(said, vectors, strict=True):
         kept = np.frombuffer(told[each["fact_id"]]["embedding_bytes"], dtype=np.float32)

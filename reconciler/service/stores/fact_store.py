@@ -21,7 +21,7 @@ from reconciler.domain.records.facts import (
     Supersession,
     by_fact_id,
 )
-from reconciler.domain.records.kinds import FAR_AHEAD
+from reconciler.domain.records.kinds import FAR_AHEAD, LASTING
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import QueryError, UnknownFactError
 from reconciler.floats import Floats
@@ -95,7 +95,11 @@ class FactStore(Store):
         """
         from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
 
-        asked = {"contact_key": scope.contact_key, "embedding_model": embedding_model}
+        asked = {
+            "contact_key": scope.contact_key,
+            "embedding_model": embedding_model,
+            "states": [*LASTING],
+        }
         query, version = "list_neighbourhood", 0
         rows = self.rows(query, **asked)
         if not rows:
@@ -323,7 +327,7 @@ class FactStore(Store):
 
         With ``is_open`` only open disputes; else also those that a person settled with "both hold".
         """
-        rows = self.rows_of(scope, "list_conflicts")
+        rows = self.rows_of(scope, "list_conflicts", states=[*LASTING])
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:

@@ -290,8 +290,8 @@ class ContactState:
     """
 
     version: int = 0
-    is_erasing: bool = False
-    has_forgotten: bool = False
+    is_erasing: bool | None = None
+    has_forgotten: bool | None = None
     absorbed_into: str | None = None
     absorbed: tuple[str, ...] = ()
 

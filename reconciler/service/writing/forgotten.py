@@ -120,7 +120,7 @@ class ForgottenLook:
             return standing.version, NOTHING
         revoked = keys_of(scope, self.store.list_revoked(scope), self.digest)
         return standing.version, Forgotten(
-            is_erasing=standing.is_erasing,
+            is_erasing=bool(standing.is_erasing),
             session_ids=frozenset(self.store.list_erased_sessions(scope)),
             going_ids=frozenset(
                 decision_id
