@@ -87,13 +87,14 @@ class NoteReader:
     def is_read(self, submission: Submission) -> bool:
         """True if a note's whole meaning may matter: words that are refused stay refused.
 
-        The packaged model puts all texts of another language near each other, scraps or not.
+        Of a note that is compared anyway, ``leanings_of`` asks for the language, as the last thing:
+        the detector of languages takes 80 MB and 0.5 s, and few notes resemble anything.
         """
         return (
             self.leanings is not None
             and submission.cleaned is not None
             and submission.assessment.disposal is not Disposal.REJECT
-            and is_surely_english(submission.note.text)
+            and (is_compared(submission) or is_surely_english(submission.note.text))
         )
 
     def with_vector(self, submission: Submission) -> Submission:
@@ -109,12 +110,16 @@ class NoteReader:
             return submission
 
     def leanings_of(self, submission: Submission) -> Leanings | None:
-        """Return the leanings of a note with a vector; None if they say nothing."""
+        """Return the leanings of a note with a vector; None if they say nothing.
+
+        The packaged model puts all texts of another language near each other, scraps or not.
+        """
         if self.leanings is None or submission.vector is None or not self.is_read(submission):
             return None
         found = self.leanings(submission.note.text, submission.vector)
         is_in_doubt = submission.assessment.reason is GateReason.DIRECTIVE
-        return found if found.shares or (found.is_no_order and is_in_doubt) else None
+        says_something = found.shares or (found.is_no_order and is_in_doubt)
+        return found if says_something and is_surely_english(submission.note.text) else None
 
 
 _MAY_AGREE = (
