@@ -106,7 +106,7 @@ class PlanningConnection(ladybug.Connection):
                     column.extend(values)
             for name, kind in zip(names, result.get_column_data_types(), strict=True):
                 if kind == "TIMESTAMP":
-                    columns[name] = [at and _utc(at) for at in columns[name]]
+                    columns[name] = [at and _EPOCH_UTC + (at - _EPOCH) for at in columns[name]]
             return [columns] if result.get_num_tuples() else []
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
 from functools import cache, lru_cache
-from itertools import chain, count, islice, pairwise, repeat
+from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -253,6 +253,7 @@ _K1, _B = 1.5, 0.75
 Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its index again after
 each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
 them."""
+_ROW = np.dtype("<i4")
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
@@ -288,9 +289,10 @@ class WordIndex:
     def __init__(self, texts: Iterable[str]) -> None:
         self._lock = threading.Lock()
         self._unread = [texts]
-        self._rows: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
-        """The texts that hold each plain word, once for each time; numpy reads the array as it
-        is."""
+        self._rows: defaultdict[str, bytearray] = defaultdict(bytearray)
+        """The texts that hold each plain word, once for each time, as numpy reads them. Ten
+        thousand lists or arrays more would start a collection of all garbage, a sixth of a cold
+        recall; the garbage collector does not count bytes and strings."""
         self._counts = array("i")
         """The number of words in each text."""
         self._lengths: Scores | None = None
@@ -346,10 +348,11 @@ class WordIndex:
             said = plain_words(text)
             words += said
             counts.append(len(said))
-        owners = chain.from_iterable(map(repeat, count(len(self._counts)), counts))
+        numbers = range(len(self._counts), len(self._counts) + len(counts))
+        owners = (number.to_bytes(_ROW.itemsize, "little") for number in numbers)
         rows = self._rows
-        for word, row in zip(words, owners, strict=True):
-            rows[word].append(row)
+        for word, row in zip(words, chain.from_iterable(map(repeat, owners, counts)), strict=True):
+            rows[word] += row
         self._counts.extend(counts)
         self._unread, self._lengths = [], None
 
@@ -359,7 +362,7 @@ class WordIndex:
         return np.array(self._counts, dtype=np.float64) - nothing
 
     def _count(self, word: str) -> int:
-        return len(self._rows[word]) if word in self._rows else 0
+        return len(self._rows[word]) // _ROW.itemsize if word in self._rows else 0
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
         """Return the forms of a word in the texts, by English and by the question's language."""
@@ -372,7 +375,7 @@ class WordIndex:
         """Count how often each text has any of these plain words."""
         times = np.zeros(len(self._counts), dtype=np.intp)
         for word in words:
-            times += np.bincount(self._rows[word], minlength=len(times))
+            times += np.bincount(np.frombuffer(self._rows[word], _ROW), minlength=len(times))
         return times
 
 
@@ -381,7 +384,7 @@ class _Forms:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._words: defaultdict[str, list[str]] = defaultdict(list)
+        self._words: defaultdict[str, str] = defaultdict(str)
         self._read = 0
 
     def of(self, word: str, words: Collection[str]) -> set[str]:
@@ -389,8 +392,8 @@ class _Forms:
         new = [each for each in islice(words, self._read, None) if each not in STOP_WORDS]
         self._read = len(words)
         for stem, each in zip(_stemmer(self._language).stemWords(new), new, strict=True):
-            self._words[stem].append(each)
-        return set(self._words.get(stem_of(word, self._language), ()))
+            self._words[stem] += f" {each}"
+        return set(self._words.get(stem_of(word, self._language), "").split())
 
 
 def _shares(

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import repeat
+from operator import is_
 from typing import Any, Final
 
 import numpy as np
@@ -142,7 +144,7 @@ def numbers_in(columns: Mapping[str, Sequence[Any]], fact_at: Callable[[int], Fa
 
 
 def _are(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
-    return np.fromiter((each is value for each in values), np.bool_, len(values))
+    return np.fromiter(map(is_, values, repeat(value)), np.bool_, len(values))
 
 
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
