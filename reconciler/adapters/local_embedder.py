@@ -204,9 +204,11 @@ class Windows:
 
     def __init__(self, tokenizer: Tokenizer, token_count_max: int) -> None:
         self._token_count_max = token_count_max - tokenizer.num_special_tokens_to_add(False)
-        self._tokenizer = copy.deepcopy(tokenizer)
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        if tokenizer.truncation or tokenizer.padding:  # as its model needs it
+            tokenizer = copy.deepcopy(tokenizer)
+            tokenizer.no_truncation()
+            tokenizer.no_padding()
+        self._tokenizer = tokenizer
 
     def split(self, text: str) -> list[tuple[str, int]]:
         """Cut a text into pieces, each with its weight.

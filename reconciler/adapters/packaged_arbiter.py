@@ -17,8 +17,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, cast
 
-from reconciler.adapters.model_files import TOKENIZER, check_files, translated, weights_folder
-from reconciler.adapters.onnx_minilm import session_of
+from reconciler.adapters.cleared_memory import give_back_memory
+from reconciler.adapters.model_files import check_files, translated, weights_folder
+from reconciler.adapters.onnx_minilm import session_of, tokenizer_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, replaced_by
 from reconciler.domain.records.kinds import Action, Relation
@@ -181,19 +182,16 @@ class PackagedArbiter:
 
 class _Loaded:
     def __init__(self, content: bytes, quick: bytes | None) -> None:
-        from tokenizers import Tokenizer
-
         folder = weights_folder()
         check_files(folder)
-        self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
+        self._tokenizer = tokenizer_of(folder)
         # First: the room that rounding its weights takes is free again for the other's.
         self._quick = quick and session_of(quick, folder, dict(_halves(content)))
         self._session = session_of(content, folder)
         about = self._session.get_modelmeta().custom_metadata_map
         self._relations = about["relations"]
         self.bounds = JudgeBounds(*(float(about[name]) for name in JudgeBounds._fields))
+        give_back_memory()  # rounding takes 80 MB, of which the other's weights need half
 
     def read(self, note: str, facts: Sequence[str]) -> list[PairReading | None]:
         """Pair the note with each fact; None if both are too long to be read together."""

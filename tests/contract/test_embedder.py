@@ -5,6 +5,7 @@ or left waiting.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -33,7 +34,13 @@ from reconciler.adapters.local_embedder import (
 )
 from reconciler.adapters.model_files import SHA256, WEIGHTS, weights_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
+from reconciler.adapters.onnx_minilm import (
+    GRAPH,
+    TOKEN_COUNT_MAX,
+    OnnxMinilm,
+    _fitting,
+    tokenizer_of,
+)
 from reconciler.adapters.openai_embedder import OpenAIEmbedder
 from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.adapters.structured_calls import Connection
@@ -435,6 +442,15 @@ def test_every_window_fits_the_model_and_none_of_the_text_is_lost(reference: Any
     reference.tokenizer.backend_tokenizer.no_padding()
     assert max(len(tokenize(piece).ids) for piece in pieces) <= 256
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+def test_a_piece_with_too_many_tokens_is_cut_as_the_tokenizer_cuts_it() -> None:
+    tokenizer = tokenizer_of(weights_folder())
+    cutting = copy.deepcopy(tokenizer)
+    cutting.enable_truncation(TOKEN_COUNT_MAX)
+    for count in (3, 254, 255, 300):
+        text = "red " * count
+        assert _fitting(tokenizer.encode(text).ids) == cutting.encode(text).ids
 
 
 # What could not be read.

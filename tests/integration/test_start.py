@@ -42,6 +42,7 @@ READING = {
 FOR_EMBEDDING = {"onnxruntime", "tokenizers"}
 FOR_OTHER_MODELS = {"sentence_transformers", "torch", "transformers", "huggingface_hub"}
 FOR_THE_GATE = {"babel", "phonenumbers", "regex"}
+FOR_OTHER_LANGUAGES = {"py3langid"}
 FOR_ARBITRATION = {"anthropic", "openai"}
 FOR_ONE_COMMAND = {"neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
@@ -49,9 +50,12 @@ FOR_A_STORE = {"cachetools", "ladybug", "pydantic", "pydantic_settings", "tenaci
 OF_OUR_OWN = {"reconciler.reading.lexicon", "reconciler.reading.named_secrets.grammar"}
 """Modules that compile expressions, or wait to."""
 
+NO_ENGLISH_WORD = "Her notice period is three months."
+"""Each of its words may be of another language, too."""
+
 HEAVY = (
     *{*FOR_EMBEDDING, *FOR_OTHER_MODELS, *FOR_THE_GATE, *FOR_ARBITRATION, *FOR_ONE_COMMAND},
-    *{*FOR_THE_COMMAND_LINE, *FOR_A_STORE, *OF_OUR_OWN, "numpy"},
+    *{*FOR_THE_COMMAND_LINE, *FOR_A_STORE, *OF_OUR_OWN, *FOR_OTHER_LANGUAGES, "numpy"},
 )
 
 OBSERVER = """
@@ -79,7 +83,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     store = tmp_path_factory.mktemp("start") / "memory.lbug"
     environment = os.environ | {"RECONCILER_EMBEDDED_PATH": str(store)}
     _run(["-m", "reconciler", "add", *SCOPE, "Lives in Pune."], environment)
-    commands = HELPING | READING | {"init": ["init"], "add": ["add", *SCOPE, "Prefers email."]}
+    commands = HELPING | READING | {"init": ["init"], "add": ["add", *SCOPE, NO_ENGLISH_WORD]}
     done = _run(["-c", OBSERVER, json.dumps(sorted(HEAVY)), json.dumps(commands)], environment)
     return {name: set(names) for name, names in json.loads(done).items()}
 
@@ -115,6 +119,12 @@ def test_a_store_is_made_ready_without_the_model(loaded: dict[str, set[str]]) ->
 def test_a_first_note_is_decided_without_torch(loaded: dict[str, set[str]]) -> None:
     assert loaded["add"] >= FOR_EMBEDDING
     assert not loaded["add"] & (FOR_OTHER_MODELS | FOR_ONE_COMMAND)
+
+
+def test_a_plain_note_is_decided_without_the_detector_of_languages(
+    loaded: dict[str, set[str]],
+) -> None:
+    assert not loaded["add"] & FOR_OTHER_LANGUAGES
 
 
 class SlowToLoadEmbedder(HashingEmbedder):

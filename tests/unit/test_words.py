@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -172,6 +173,15 @@ def test_any_text_can_be_asked_and_shares_lie_from_0_to_1(texts: list[str], aske
     assert all(
         (score > 0) == (share > 0) for score, share in zip(found.scores, found.shares, strict=True)
     )
+
+
+def test_many_words_make_nothing_that_the_garbage_collector_counts() -> None:
+    texts = [f"Invoice {number} is unpaid" for number in range(2_000)]
+    WordIndex(texts).matches("unpaid")
+    before = len(gc.get_objects())
+    index = WordIndex(texts)
+    index.matches("unpaid")
+    assert len(gc.get_objects()) - before < 500
 
 
 def test_what_recall_reads_words_with_loads_neither_scipy_nor_bm25s() -> None:
