@@ -68,6 +68,28 @@ def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -
     assert all(BAN in each for each in found.values())
 
 
+def test_of_few_facts_all_are_told_and_of_one_more_those_that_fit(tmp_path: Path) -> None:
+    question, few = "What does she do for a living?", [*TOLD[1:4], *TOLD[5:7]]
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in few:
+            memory.add_contact_note("crm", "priya", text)
+        assert sorted(texts(memory, question)) == sorted(few)
+        assert texts(memory, "How long do I boil an egg?") == []
+        memory.add_contact_note("crm", "priya", "Her manager is Dana Olsen.")
+        assert len(texts(memory, question)) < len(few)
+
+
+def test_a_name_that_was_told_beside_a_note_makes_no_question_strange(tmp_path: Path) -> None:
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in TOLD[1:]:
+            memory.add_contact_note("crm", "elke", text, contact_name="Elke Brandt")
+        asked = [memory.contact("crm", "elke").recall(f"Which car does {each} drive?") for each in
+                 ("Elke", "Elke Brandt", "she")]  # fmt: skip
+    by_name, by_both, by_pronoun = ([hit.fact.text for hit in each] for each in asked)
+    assert by_name == by_both == by_pronoun
+    assert "Drives a blue Volvo." in by_name
+
+
 def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: Path) -> None:
     jazz = "Jazz is on whenever the door is open."
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
@@ -123,5 +145,5 @@ def test_what_matters_most_is_told_whatever_is_asked(tmp_path: Path) -> None:
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
         memory.add_contact_note("crm", "ana", limit, importance=0.95)
         memory.add_contact_note("crm", "ana", lesser, importance=0.9)
-        found = memory.contact("crm", "ana").recall("Does she have kids?")
+        found = memory.contact("crm", "ana").recall("How long do I boil an egg?")
     assert [(hit.fact.text, hit.is_standing, hit.fits) for hit in found] == [(limit, True, False)]

@@ -135,6 +135,7 @@ class Recallable:
         words: the index of the facts' words, if there is one.
         rows: the row of each fact in vectors and words, in ascending order, if they have rows of
             other facts too; else None.
+        called: the contact's names, as doors told them beside notes.
     """
 
     def __init__(
@@ -145,8 +146,10 @@ class Recallable:
         numbers: Numbers | None = None,
         words: WordIndex | None = None,
         rows: Rows | None = None,
+        called: Iterable[str] = (),
     ) -> None:
         self._facts = facts
+        self._called = called
         self._vectors = vectors
         self._disputes = disputes or {}
         self._numbers = numbers_of(facts) if numbers is None else numbers
@@ -161,12 +164,11 @@ class Recallable:
 
     @cached_property
     def own_names(self) -> Strings:
-        """The contact's name, from their slot."""
+        """The contact's names: as told beside notes, and from their slot."""
         rows = sorted(row for name in NAMING for row in self._filed.get(name, ()))
         slots = (self._facts[row].slot for row in rows)
-        return tuple(
-            slot.value for slot in slots if slot and slot.subject == CONTACT_SUBJECT and slot.value
-        )
+        own = (slot for slot in slots if slot and slot.subject == CONTACT_SUBJECT)
+        return (*self._called, *filter(None, (slot.value for slot in own)))
 
     def answer(
         self, question: RecallQuery, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
@@ -466,11 +468,12 @@ class _Closeness:
 
         Some questions are not meant for this memory. So the nearest fact must be nearer than it
         would be by chance among so many facts. For a usual question about contacts it may be a
-        little less near.
+        little less near. Few facts are all told if the question may be meant for this memory: left
+        out, they would spare a reader little, and an answer in other words would be lost.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
-        if floor is None or not len(rows):
+        if floor is None or len(rows) <= (0 if self.strange else floor.few):
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         nearest = evidence.max()

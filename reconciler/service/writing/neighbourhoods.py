@@ -172,6 +172,7 @@ class Neighbourhood:
                     numbers=self._numbers[kept],
                     words=self._words,
                     rows=kept,
+                    called=self._called,
                 )
             return self._recallable
 
