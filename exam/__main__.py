@@ -1,0 +1,73 @@
+"""``python -m exam``: memory systems sit the exam on the loopback.
+
+python -m exam                       all systems that can run here
+python -m exam reconciler langgraph  some of them
+python -m exam --list                what there is
+python -m exam --kinds change,late   some kinds of stories
+python -m exam --stories FILE        stories of your own
+python -m exam --report FILE         the marks of every ask, as JSON
+python -m exam --picture FILE        one picture, which needs matplotlib
+python -m exam --wanted FILE         where prompts without a recorded answer go
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from exam.report import draw, table
+from exam.sitting import FOLDER, FailedError, sit, systems
+from exam.stories import KINDS, StoryError, read_stories
+
+
+def main() -> None:
+    """Sit the exam and print the report."""
+    parser = argparse.ArgumentParser(
+        prog="python -m exam", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("systems", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--kinds", default="")
+    parser.add_argument("--stories", type=Path, default=FOLDER / "stories.jsonl")
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--picture", type=Path)
+    parser.add_argument("--wanted", type=Path, default=Path("exam-wanted.jsonl"))
+    given = parser.parse_args()
+    known = systems()
+    if given.list:
+        print("\n".join(f"{each.key:20} {each.version}" for each in known))
+        return
+    if unknown := set(given.systems) - {each.key for each in known}:
+        sys.exit(f"No system {min(unknown)}; known: {', '.join(each.key for each in known)}")
+    kinds = {each.strip() for each in given.kinds.split(",") if each.strip()}
+    if unknown := kinds - set(KINDS):
+        sys.exit(f"No kind {min(unknown)!r}; known: {', '.join(KINDS)}")
+    try:
+        stories = read_stories(given.stories, kinds or None)
+    except (StoryError, OSError) as error:
+        sys.exit(str(error))
+    chosen = [each for each in known if not given.systems or each.key in given.systems]
+    results = {}
+    for system in chosen:
+        print(f"{system.label}: {len(stories)} stories ...", file=sys.stderr, flush=True)
+        try:
+            results[system.key] = list(sit(system, stories, given.wanted))
+        except FailedError as error:
+            print(f"{system.label} cannot sit it: {error}", file=sys.stderr)
+        if given.report:
+            told = {key: [asdict(each) for each in marked] for key, marked in results.items()}
+            given.report.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    print("\n".join(table(chosen, results)))
+    print(f"\n{date.today()}, {len(stories)} stories.")
+    for each in chosen:
+        print(f"- {each.label}: {each.version}")
+    if given.picture:
+        draw(chosen, results, given.picture)
+
+
+if __name__ == "__main__":
+    main()
