@@ -29,7 +29,7 @@ class Ours:
     def erase(self, contact: str, about: str) -> None:
         """A fact by its id; what was never kept as a fact goes with its conversation."""
         known = self._memory.contact(AGENT, contact)
-        why = {"by": "exam", "reason": "The contact wishes it."}
+        why = {"by": "contact", "reason": "The contact wishes it."}
         for hit in list(known.recall(about, limit=1)):
             known.forget(fact_id=hit.fact.fact_id, **why)
         words = {word for word in about.lower().split() if len(word) > 3}
