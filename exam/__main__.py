@@ -20,12 +20,35 @@ from datetime import date
 from pathlib import Path
 
 from exam.report import draw, table
-from exam.sitting import FOLDER, FailedError, sit, systems
-from exam.stories import KINDS, StoryError, read_stories
+from exam.sitting import FOLDER, FailedError, Marked, System, sit, systems
+from exam.stories import KINDS, Story, StoryError, read_stories
 
 
 def main() -> None:
     """Sit the exam and print the report."""
+    given = _arguments()
+    known = systems()
+    if given.list:
+        print("\n".join(f"{each.key:20} {each.version}" for each in known))
+        return
+    _check("system", set(given.systems), [each.key for each in known])
+    kinds = {each.strip() for each in given.kinds.split(",") if each.strip()}
+    _check("kind", kinds, list(KINDS))
+    try:
+        stories = read_stories(given.stories, kinds or None)
+    except (StoryError, OSError) as error:
+        sys.exit(str(error))
+    chosen = [each for each in known if not given.systems or each.key in given.systems]
+    results = _sat(chosen, stories, given)
+    print("\n".join(table(chosen, results)))
+    print(f"\n{date.today()}, {len(stories)} stories.")
+    for each in chosen:
+        print(f"- {each.label}: {each.version}")
+    if given.picture:
+        draw(chosen, results, given.picture)
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m exam", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -36,21 +59,18 @@ def main() -> None:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--wanted", type=Path, default=Path("exam-wanted.jsonl"))
-    given = parser.parse_args()
-    known = systems()
-    if given.list:
-        print("\n".join(f"{each.key:20} {each.version}" for each in known))
-        return
-    if unknown := set(given.systems) - {each.key for each in known}:
-        sys.exit(f"No system {min(unknown)}; known: {', '.join(each.key for each in known)}")
-    kinds = {each.strip() for each in given.kinds.split(",") if each.strip()}
-    if unknown := kinds - set(KINDS):
-        sys.exit(f"No kind {min(unknown)!r}; known: {', '.join(KINDS)}")
-    try:
-        stories = read_stories(given.stories, kinds or None)
-    except (StoryError, OSError) as error:
-        sys.exit(str(error))
-    chosen = [each for each in known if not given.systems or each.key in given.systems]
+    return parser.parse_args()
+
+
+def _check(what: str, given: set[str], known: list[str]) -> None:
+    if unknown := given - set(known):
+        sys.exit(f"No {what} {min(unknown)!r}; known: {', '.join(known)}")
+
+
+def _sat(
+    chosen: list[System], stories: list[Story], given: argparse.Namespace
+) -> dict[str, list[Marked]]:
+    """The marks of each system that could sit it; the report is written after each."""
     results = {}
     for system in chosen:
         print(f"{system.label}: {len(stories)} stories ...", file=sys.stderr, flush=True)
@@ -61,12 +81,7 @@ def main() -> None:
         if given.report:
             told = {key: [asdict(each) for each in marked] for key, marked in results.items()}
             given.report.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    print("\n".join(table(chosen, results)))
-    print(f"\n{date.today()}, {len(stories)} stories.")
-    for each in chosen:
-        print(f"- {each.label}: {each.version}")
-    if given.picture:
-        draw(chosen, results, given.picture)
+    return results
 
 
 if __name__ == "__main__":

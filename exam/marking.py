@@ -1,8 +1,8 @@
 """Marks: what a system gives back for a question, against what is true.
 
-An answer is a text with a state: ``true`` as the system tells it, ``doubt`` (it says that the fact is
-in dispute or unsure), or ``over`` (it says that the fact no longer holds). What is over answers no
-question and misleads nobody, so it is left out before the first five are read.
+An answer is a text with a state: ``true`` as the system tells it, ``doubt`` (it says that the fact
+is in dispute or unsure), or ``over`` (it says that the fact no longer holds). What is over answers
+no question and misleads no reader, so it is left out before the first five are read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One system sits the exam: its process is told the stories, asked, killed where a story says so."""
+"""One system sits the exam: its process is told the stories, asked, and killed where they say."""
 
 from __future__ import annotations
 
