@@ -46,7 +46,7 @@ def mark(ask: Ask, answers: Iterable[Answer]) -> str:
     if told and not stale_in_doubt:
         return "right"
     if stale:
-        return "both" if told_in_doubt else "wrong"
+        return "both" if told_in_doubt and ask.right else "wrong"
     return "doubt" if told_in_doubt or stale_in_doubt else "lost"
 
 

@@ -13,15 +13,15 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from exam.minilm import Minilm
-
 __all__ = ["Recordings", "model_server"]
+
+Vector = Callable[[str], Any]
 
 _VARIES = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
@@ -54,7 +54,9 @@ class Recordings:
 @contextmanager
 def model_server(recordings: Recordings) -> Iterator[str]:
     """Serve until the end of the block; gives the base URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(Minilm(), recordings))
+    from exam.minilm import Minilm  # the stories and marks alone need none of its packages
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(Minilm().vector, recordings))
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -64,14 +66,14 @@ def model_server(recordings: Recordings) -> Iterator[str]:
         server.server_close()
 
 
-def _handler(model: Minilm, recordings: Recordings) -> type[BaseHTTPRequestHandler]:
+def _handler(vector: Vector, recordings: Recordings) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path.endswith("/embeddings"):
-                self._send(200, _vectors(model, asked))
+                self._send(200, _vectors(vector, asked))
             elif (answer := recordings.answer(asked)) is None:
                 self._send(400, {"error": {"message": "No answer is on record."}})
             else:
@@ -91,10 +93,10 @@ def _handler(model: Minilm, recordings: Recordings) -> type[BaseHTTPRequestHandl
     return Handler
 
 
-def _vectors(model: Minilm, asked: dict[str, Any]) -> dict[str, Any]:
+def _vectors(vector: Vector, asked: dict[str, Any]) -> dict[str, Any]:
     texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
     is_encoded = asked.get("encoding_format") == "base64"
-    vectors = [model.vector(text) for text in texts]
+    vectors = [vector(text) for text in texts]
     told = [base64.b64encode(v.tobytes()).decode() if is_encoded else v.tolist() for v in vectors]
     data = [{"object": "embedding", "index": n, "embedding": each} for n, each in enumerate(told)]
     usage = {"prompt_tokens": 0, "total_tokens": 0}
