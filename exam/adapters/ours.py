@@ -18,9 +18,11 @@ class Ours:
     def __init__(self, config: dict[str, Any]) -> None:
         self._memory = Memory.open(embedded_path=Path(config["folder"]) / "memory.lbug")
 
-    def tell(self, contact: str, person: str, text: str, at: datetime) -> None:  # noqa: ARG002
+    def tell(self, contact: str, person: str, text: str, at: datetime) -> None:
         session_id = f"{contact}-{at:%Y-%m-%d}-{uuid.uuid4()}"  # a conversation each
-        self._memory.contact(AGENT, contact).note(text, said_at=at, session_id=session_id)
+        self._memory.contact(AGENT, contact).note(
+            text, said_at=at, session_id=session_id, contact_name=person
+        )
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
         found = self._memory.contact(AGENT, contact).recall(question, limit=limit)
