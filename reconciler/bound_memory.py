@@ -392,7 +392,8 @@ class BoundMemory:
             InvalidRequestError: the limit is below 1.
         """
         check_flags(unfinished=unfinished)
-        scopes = [self._scope] if self._is_of_a_contact else []
+        family = self._services.fact_store.family
+        scopes = family(self._scope) if self._is_of_a_contact else ()
         all_erasures = self._services.erasure_store.list_erasures(scopes, is_unfinished=unfinished)
         own = (
             erasure
@@ -1991,7 +1992,6 @@ class AgentMemory(BoundMemory):
         return self._joined("split", keep, absorbed, by=by, reason=reason, and_later=and_later)
 
     def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
-        check_identifier("by", given["by"], InvalidAnswerError)
         if given["by"] == "contact":
             raise InvalidAnswerError("only an operator may say who is one contact; give their name")
         own, its = self.contact(keep), self.contact(other)

@@ -6,6 +6,7 @@ the processes of ``worker`` and ``storage_crasher``; what has to hold afterwards
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,15 +21,23 @@ from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterUnavailableError
 from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.fuzz.bench import check_ledger
 from tests.http_api import serving_api
 from tests.mcp_server import granted
 from tests.operator_page import Browser
+from tests.whole_graph import links_of, nodes_of
 
-__all__ = ["ACTS", "made", "opened", "prepare"]
+__all__ = ["ACTS", "check", "made", "opened", "prepare"]
 
 AGENT = "crm"
 RENTED_AND_BOUGHT = ("Rents a house from Tom Meyer.", "Bought a new house.")
 NOT_JUDGED = ("Likes short calls.", "She likes short calls best.", "Short calls suit her.")
+OTHERS = ("Plays the cello.", "Lives in Delhi.", "Has a dog called Rex.")
+"""What is known of the second record of the person: said of both, contradicted, and new."""
+
+MOVED = ("ABOUT", "FOR", "WITH", "CONCERNS")
+"""The links of a contact that a merge moves."""
 
 
 class Judge:
@@ -68,6 +77,18 @@ def prepare(memory: Memory, contact_id: str) -> None:
     about.note("Prefers window seats.", source_kind="tool_output")
     about.note("Lives in Pune.", attribute="city", value="Pune")
     about.note("Lives in Goa.", attribute="city", value="Goa", source_kind="operator")
+    other = memory.contact(AGENT, second(contact_id))
+    other.note(OTHERS[0])
+    other.note(OTHERS[1], attribute="city", value="Delhi")
+    other.note(OTHERS[2])
+    other.note("Collects old stamps.", source_kind="tool_output")
+    other.submit_session("call-7", [{"role": "user", "content": "I live in Goa."}])
+    other.task("trip", goal="Book a trip.")
+
+
+def second(contact_id: str) -> str:
+    """The id of the person's second record."""
+    return f"{contact_id}-2"
 
 
 def relate(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
@@ -145,15 +166,91 @@ def settle(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
         yield sent("/undo", decision=ended)
 
 
+def merge(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
+    """An operator says that two contacts are one, and again, over a third id."""
+    crm = memory.agent(AGENT)
+    yield crm.merge_contacts(contact_id, second(contact_id), by="anna").decision_id
+    yield memory.contact(AGENT, second(contact_id)).note("Sings in a choir.").decision_id
+    yield memory.contact(AGENT, f"{contact_id}-3").note("Keeps bees.").decision_id
+    yield crm.merge_contacts(f"{contact_id}-3", contact_id, by="anna").decision_id
+
+
+def rename(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
+    """A contact gets another id, and another."""
+    crm = memory.agent(AGENT)
+    for old, new in (("2", "a"), ("a", "b"), ("b", "c")):
+        renamed = crm.rename_contact(f"{contact_id}-{old}", f"{contact_id}-{new}", by="anna")
+        yield renamed.decision_id
+
+
+def split(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
+    """An operator merges two contacts, and takes it back, again and again."""
+    crm = memory.agent(AGENT)
+    for _ in range(3):
+        yield crm.merge_contacts(contact_id, second(contact_id), by="anna").decision_id
+        yield crm.split_contacts(contact_id, second(contact_id), by="anna").decision_id
+
+
 ACTS: Mapping[str, Callable[[Memory, str, Path], Iterator[str]]] = {
     "relate": relate,
     "rejudge": rejudge,
     "settle": settle,
+    "merge": merge,
+    "rename": rename,
+    "split": split,
 }
 
 
 def made(memory: Memory, contact_id: str) -> set[str]:
-    """The ids of all decisions about a contact, and of the jobs."""
-    about = memory.contact(AGENT, contact_id)
-    decisions = {each.decision_id for each in about.decisions(limit=1000)}
-    return decisions | {each.job_id for each in about.jobs(limit=1000)}
+    """The ids of all decisions about the person, and of the jobs."""
+    ids: set[str] = set()
+    for each in (contact_id, second(contact_id), f"{contact_id}-3"):
+        about = memory.contact(AGENT, each)
+        ids |= {one.decision_id for one in about.decisions(limit=1000)}
+        ids |= {one.job_id for one in about.jobs(limit=1000)}
+    return ids
+
+
+def check(engine: EngineUnderTest, contact_id: str, known: set[str], told: set[str]) -> None:
+    """All that was answered is there, at most one thing beside it, and no half of anything."""
+    with opened(engine.settings_arguments) as memory:
+        found = made(memory, contact_id)
+        other = memory.contact(AGENT, second(contact_id))
+        at, decided = other.scope.contact_id, [*memory.contact(AGENT, contact_id).all_decisions()]
+        merges = {each.decision_id for each in decided if each.action is Action.MERGE}
+        if at in (contact_id, second(contact_id)):
+            left = merges.difference(*(each.changes.decision_ids for each in decided))
+            assert bool(left) is (at == contact_id)
+        facts = {fact.text: fact for chain in other.history() for fact in chain.facts}
+        assert {*OTHERS} <= facts.keys()
+        assert {each.scope.contact_id for each in other.all_decisions()} == {at}
+        assert other.jobs()
+        assert [task.task_id for task in other.tasks()] == ["trip"]
+    assert known | told <= found
+    assert len(found) <= len(known) + len(told) + 1
+    nodes, links = nodes_of(engine), links_of(engine)
+    check_ledger(nodes, links)
+    versions = {
+        key: json.loads(held["record"])["version"]
+        for (label, key), held in nodes.items()
+        if label == "Decision"
+    }
+    joining = [
+        versions[key]
+        for (label, key), held in nodes.items()
+        if label == "Decision" and held["action"] in ("MERGE", "REVERT")
+    ]
+    contacts = {
+        held["contact_id"]: held for (label, _), held in nodes.items() if label == "Contact"
+    }
+    for each, held in contacts.items():
+        key = held["contact_key"]
+        own = [versions[start] for type_, start, end, _ in links if (type_, end) == ("FOR", key)]
+        assert held["version"] in [max(own, default=0), *joining], f"{each} has another version"
+        assert held["version"] >= max(own, default=0), f"{each} is behind its decisions"
+        if held.get("absorbed_into"):
+            left = [link for link in links if link[0] in MOVED and link[2] == key]
+            assert left == [], f"{each} is merged, and still has {left}"
+        else:
+            merged = {one for one, of in contacts.items() if of.get("absorbed_into") == each}
+            assert merged == {*(held.get("absorbed") or ())}

@@ -165,6 +165,7 @@ def _contact(decisions: list[dict[str, Any]]) -> dict[str, Any]:
         "version": first["version"],
         "next_version": first["version"] + len(decisions),
         **dict.fromkeys(("absorbs", "parts")),
+        "unquoted": [],
         "at": last["at"],
         "known_sessions": [each for each in sessions if each["session_id"] in first["knows"]],
         "sessions": [each for each in sessions if each["session_id"] not in first["knows"]],

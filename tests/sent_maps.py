@@ -34,7 +34,6 @@ from reconciler.service.stores.contact_store import ArchiveStore, ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.rows import ContactState
 from reconciler.service.use_trace import Use
 from tests.commits import MODEL, NOON, committed
 
@@ -179,8 +178,9 @@ def _commit(store: DecisionStore) -> None:
     store.commit_decisions([replace(rich, reopened=(conflict,)), plain])
     other = Scope("acme", "crm", "alice-2")
     for is_split in (False, True):
-        joint = Joint(other, ContactState(absorbed=("al",)), ["alice-2", "al"], is_split)
-        store.commit_decisions([replace(rich, joint=joint)])
+        joint = Joint(other, 1, [other.contact_key], ["alice-2", "al"], is_split)
+        unquoted = [rich.decision] if is_split else ()
+        store.commit_decisions([replace(rich, joint=joint, unquoted=unquoted)])
 
 
 def _erase(store: ErasureStore) -> None:

@@ -260,7 +260,7 @@ def _act(name: str) -> Callable[[Path, Say, Callable[[], None]], None]:
 
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
-ACTS = ("relate", "rejudge", "settle")
+ACTS = ("relate", "rejudge", "settle", "merge", "rename", "split")
 TASKS = {
     **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
     "reembed": _reembed,

@@ -13,9 +13,12 @@ WHERE other.version = $each.absorbs.version AND coalesce(other.absorbed_into, ''
   AND NOT coalesce(other.is_erasing, false)
 RETURN other.contact_key AS contact_key;
 
+// A job that was leased since the look would go on with the contact that stays.
 // only when each.parts is not empty
-MATCH (other:Contact {contact_key: $each.parts.contact_key})
+MATCH (contact:Contact {contact_key: $each.contact_key}),
+      (other:Contact {contact_key: $each.parts.contact_key})
 WHERE other.version = $each.parts.version
+  AND NOT EXISTS { MATCH (contact)<-[:`WITH`]-(:Session)<-[:READS]-(:Job {state: 'running'}) }
 RETURN other.contact_key AS contact_key;
 
 // only when each.version is 0
@@ -339,7 +342,25 @@ MATCH (neighbour:Fact {fact_id: $seen.fact_id})
 CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour);
 
 // A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
-// their answers, and the facts that those decisions wrote.
+// their answers, and the facts that those decisions wrote. No record quotes a fact of the other contact any more: an
+// erasure of that one would not find it. A question that did asks for its note alone, and so does its answer, which repeats it.
+// only when each.unquoted is not empty
+UNWIND $each.unquoted AS left
+WITH left, left.decision_id AS decision_id
+MATCH (decision:Decision {decision_id: decision_id})
+SET decision.text = left.text, decision.reason = left.reason, decision.record = left.record,
+    decision.arbiter_reasoning = left.arbiter_reasoning, decision.inference_key = left.inference_key,
+    decision.lapses_at = CAST(left.lapses_at AS TIMESTAMP);
+
+// only when each.unquoted is not empty
+UNWIND $each.unquoted AS left
+WITH left, left.decision_id AS decision_id
+MATCH (decision:Decision {decision_id: decision_id})
+MATCH (decision)<-[:SETTLES]-(answer:Decision)
+MATCH (answer)-[:JUDGED]->(episode:Episode)
+WHERE episode.text CONTAINS ': yes.\nAsked: '
+SET episode.text = string_split(episode.text, '\nAsked: ')[1] + '\nAsked: ' + left.text;
+
 // only when each.parts is not empty
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (other:Contact {contact_key: $each.parts.contact_key})

@@ -35,7 +35,10 @@ CALL (each) {
   WITH each, other
   RETURN (each.absorbs IS NULL OR (other.version = each.absorbs.version AND other.absorbed_into IS NULL
                                    AND NOT coalesce(other.is_erasing, false)))
-         AND (each.parts IS NULL OR other.version = each.parts.version) AS is_as_seen
+         // A job that was leased since the look would go on with the contact that stays.
+         AND (each.parts IS NULL OR (other.version = each.parts.version AND NOT EXISTS {
+           MATCH (:Contact {contact_key: each.contact_key})<-[:`WITH`]-(:Session)<-[:READS]-(:Job {state: 'running'})
+         })) AS is_as_seen
 }
 WITH contact, each WHERE is_as_seen
 // A clock may step back; even then no decision about a contact is newer than last_decision_at.
@@ -332,7 +335,21 @@ CALL (each) {
   CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank, title: toString(round(seen.cosine, 4))}]->(neighbour)
 }
 // A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
-// their answers, and the facts that those decisions wrote. Neither contact's records name a fact of the other.
+// their answers, and the facts that those decisions wrote. Neither contact's records name or quote a fact of the other
+// any more: an erasure of that one would not find it. A question that did asks for its note alone, and so does its
+// answer, which repeats it.
+CALL (each) {
+  UNWIND each.unquoted AS left
+  MATCH (decision:Decision {decision_id: left.decision_id})
+  SET decision.text = left.text, decision.reason = left.reason, decision.record = left.record,
+      decision.arbiter_reasoning = left.arbiter_reasoning,
+      decision.inference_key = left.inference_key, decision.lapses_at = datetime(left.lapses_at)
+  WITH decision, left
+  MATCH (decision)<-[:SETTLES]-(:Decision)-[:JUDGED]->(episode:Episode)
+  WHERE episode.text CONTAINS ': yes.\nAsked: '
+  WITH episode, split(episode.text, '\nAsked: ')[0] + '\nAsked: ' + left.text AS asked
+  SET episode.text = asked, episode.title = caption(asked)
+}
 CALL (contact, each) {
   WITH contact, each WHERE each.parts IS NOT NULL
   MATCH (other:Contact {contact_key: each.parts.contact_key})

@@ -43,7 +43,7 @@ from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
 from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
-from reconciler.service.stores.rows import batches, of_its_own
+from reconciler.service.stores.rows import EVERYTHING, batches, of_its_own
 from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.submissions import IdCheck
@@ -75,7 +75,6 @@ class Erasures:
         forget_answers: makes this process forget an arbiter's answers.
         retry_policy: how often to mark again, if other writers keep coming first.
         clock: the time now, UTC-aware.
-        home: remembers where contacts are.
     """
 
     erasure_store: ErasureStore
@@ -86,7 +85,6 @@ class Erasures:
     forget_answers: Callable[[], None]
     retry_policy: RetryPolicy
     clock: Callable[[], datetime]
-    home: Any
 
     def forget(
         self,
@@ -147,7 +145,6 @@ class Erasures:
         """
         if erasure.state is ErasureState.PENDING:
             erasure = self._removed(erasure, on_progress, known)
-            self.home.cache_clear()
         if erasure.state is ErasureState.REMOVED:
             receipt = replace(erasure.receipt, **asdict(self.erasure_store.purge(erasure)))
             if receipt.texts_in_files:
@@ -159,7 +156,8 @@ class Erasures:
         """Return the known records for a plan, without comparisons if all records go."""
         decisions = read.get("Decision")
         if erasure.kind is not ErasureKind.CONTACT:
-            decisions = self.erasure_store.list_compared(erasure.scope)
+            store = self.erasure_store.decision_store
+            decisions = store.list_decisions([erasure.scope], EVERYTHING)
         return self.erasure_store.load_known(erasure.scope, read.get("Fact"), decisions)
 
     def _with_remains(
@@ -248,8 +246,9 @@ class Erasures:
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
-            ended = self.erasure_store.list_session_keys(drafted.scope)
-            return Marks(tombstones=keys, ended_keys=tuple(ended))
+            rows = self.erasure_store.sessions(drafted.scope)
+            ended = tuple(row["session_key"] for row in rows if row["turns"])
+            return Marks(tombstones=keys, ended_keys=ended)
         plan = drafted.plan or ErasurePlan()
         if drafted.kind is ErasureKind.SESSION:
             is_shared = is_of_the_day(str(drafted.target.session_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -36,3 +37,20 @@ def memory(
     arguments = kept_engine.settings_arguments
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
         yield opened
+
+
+@pytest.fixture
+def opened(
+    kept_engine: EngineUnderTest, clock: Callable[[], datetime]
+) -> Iterator[Callable[..., Memory]]:
+    """Opens one store as often as a test asks, at the module's time; the end closes each."""
+    memories: list[Memory] = []
+
+    def open_memory(**given: Any) -> Memory:
+        arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
+        memories.append(Memory.open(**arguments, **kept_engine.settings_arguments))
+        return memories[-1]
+
+    yield open_memory
+    for memory in memories:
+        memory.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from reconciler.errors import (
     UnknownContactError,
 )
 from reconciler.testing import HashingEmbedder
+from tests import raw_store
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 
@@ -33,20 +34,6 @@ Open = Callable[..., Memory]
 @pytest.fixture
 def clock() -> Clock:
     return Clock(NOON)
-
-
-@pytest.fixture
-def opened(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
-    memories: list[Memory] = []
-
-    def open_memory(**given: Any) -> Memory:
-        arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
-        memories.append(Memory.open(**arguments, **kept_engine.settings_arguments))
-        return memories[-1]
-
-    yield open_memory
-    for memory in memories:
-        memory.close()
 
 
 @pytest.fixture
@@ -87,6 +74,7 @@ BOTH = [
     "Works as a paediatric nurse.",
 ]
 OWN = ["Lives in Pune.", "Plays the cello.", "Works as a paediatric nurse."]
+SECRETS, SECRETS_OF_OTHER = {"Pune", "Bruno", "Berlin"}, {"Mumbai", "Rexina", "Volvo"}
 OTHERS = ["Has a dog called Rex.", "Lives in Mumbai.", "Works as a paediatric nurse."]
 
 
@@ -198,6 +186,58 @@ def test_a_split_says_what_depends_on_the_merge(crm: AgentMemory) -> None:
     assert told(crm.contact("priya-2")) == OTHERS
 
 
+@pytest.mark.parametrize(("gone", "words"), [("priya-2", SECRETS_OF_OTHER), ("priya", SECRETS)])
+def test_after_a_split_an_erasure_leaves_no_word_of_one_in_the_records_of_the_other(
+    any_engine: EngineUnderTest, gone: str, words: set[str]
+) -> None:
+    settings: Any = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
+    with Memory.open(**settings) as memory:
+        crm = memory.agent("crm")
+        for contact_id, city, pet in (("priya", "Pune", "Bruno"), ("priya-2", "Mumbai", "Rexina")):
+            say(crm, contact_id, f"Lives in {city}.", attribute="city", value=city)
+            say(crm, contact_id, "Works as a nurse.", attribute="occupation", value="nurse")
+            say(crm, contact_id, f"Has a dog called {pet}.")
+        say(crm, "priya", "Plays the oboe.", attribute="instrument", value="oboe")
+        say(crm, "priya-2", "Drives a Volvo.", attribute="car", value="Volvo")
+        lima = {"attribute": "city", "value": "Lima", "source_kind": "tool_output"}
+        held = say(crm, "priya-2", "Lives in Lima.", **lima)
+        merged(crm)
+        # What is said meanwhile quotes what is known of both, in reasons, questions and answers.
+        crm.contact("priya").confirm(held.decision_id, by="contact")
+        say(
+            crm,
+            "priya",
+            "Lives in Berlin.",
+            attribute="city",
+            value="Berlin",
+            source_kind="operator",
+        )
+        for text, slot in (("Drives a Skoda.", "car"), ("Plays the harp.", "instrument")):
+            asked = {
+                "attribute": slot,
+                "value": text.split()[-1].rstrip("."),
+                "single_valued": True,
+            }
+            question = say(crm, "priya", text, source_kind="tool_output", **asked)
+            assert question.action is Action.HOLD
+            crm.contact("priya").confirm(question.decision_id, by="contact")
+        say(
+            crm, "priya", "Drives a Lada.", attribute="car", value="Lada", source_kind="tool_output"
+        )
+        crm.split_contacts("priya", "priya-2", by="anna", and_later=True)
+        assert crm.contact(gone).forget(by="contact", reason="She asked.").receipt.is_clean
+        assert ops.health(crm, check_records=True).total.damaged == 0
+        kept = crm.contact("priya" if gone == "priya-2" else "priya-2")
+        assert len(told(kept)) >= 3
+        assert kept.all_decisions()
+    stored = "\n".join(raw_store.everything(any_engine))
+    assert {word for word in words if word in stored} == set()
+    if any_engine.name == "embedded":
+        files = settings["embedded_path"].parent.rglob("*")
+        held_bytes = b"".join(path.read_bytes() for path in files if path.is_file())
+        assert {word for word in words if word.encode() in held_bytes} == set()
+
+
 def test_a_session_after_a_split_is_the_others_again(memory: Memory, crm: AgentMemory) -> None:
     absorbed = crm.contact("priya-2")
     absorbed.submit_session("call-7", [{"role": "user", "content": "I live in Goa."}])
@@ -278,14 +318,25 @@ def test_the_ids_of_another_agent_are_out_of_reach(memory: Memory, crm: AgentMem
 
 
 @pytest.mark.parametrize("by_id", ["priya", "priya-2"])
-def test_an_erasure_of_either_erases_both_and_the_way(crm: AgentMemory, by_id: str) -> None:
+def test_an_erasure_of_either_erases_both_and_holds_all_that_was_erased_before(
+    crm: AgentMemory, by_id: str
+) -> None:
+    before = []
+    for contact_id, word in (("priya", "cello"), ("priya-2", "Rex")):
+        about = crm.contact(contact_id)
+        [fact] = [hit.fact for hit in about.recall() if word in hit.fact.text]
+        before.append(about.forget(fact_id=fact.fact_id, by="contact", reason="She asked."))
     merged(crm)
     done = crm.contact(by_id).forget(by="contact", reason="She asked.")
     assert done.receipt.is_clean
     for contact_id in ("priya", "priya-2"):
-        assert crm.contact(contact_id).scope.contact_id == contact_id
-        assert told(crm.contact(contact_id)) == []
-        assert say(crm, contact_id, "Plays the cello.").action is Action.HOLD
+        about = crm.contact(contact_id)
+        listed = {each.erasure_id for each in about.erasures()}
+        assert listed == {each.erasure_id for each in (*before, done)}
+        assert about.scope.contact_id == "priya"
+        assert told(about) == []
+        for text in ("Plays the cello.", "Has a dog called Rex.", "Lives in Mumbai."):
+            assert say(crm, contact_id, text).action is Action.HOLD
 
 
 def test_an_export_restores_the_contact_and_the_way_to_it(
@@ -344,6 +395,40 @@ def test_writers_beside_a_merge_lose_nothing(crm: AgentMemory) -> None:
     for word in words:
         assert {f"Owns a {word} priya lamp.", f"Owns a {word} priya 2 lamp."} <= {*known}
     assert crm.contact("priya-2").scope.contact_id == "priya"
+
+
+def test_a_decision_from_before_a_merge_or_a_new_id_is_reverted_as_before(
+    crm: AgentMemory,
+) -> None:
+    known = [each for name in ("priya", "priya-2") for each in crm.contact(name).all_decisions()]
+    made = {each.text: each for each in known}
+    rex, cello, nurse = made[OTHERS[0]], made[OWN[1]], made[OWN[2]]
+    crm.rename_contact("priya-2", "p-2", by="anna")
+    crm.merge_contacts("priya", "p-2", by="anna")
+    for each in (rex, cello):
+        crm.contact("p-2").revert(each.decision_id, by="anna", reason="A typing error.")
+    assert told(crm.contact("priya")) == ["Lives in Mumbai.", OWN[0], OWN[2]]
+    with pytest.raises(RevertRefusedError, match="split the merged contacts first"):
+        crm.contact("priya").revert(nurse.decision_id, by="anna", reason="Wrong.", and_later=True)
+    with pytest.raises(RevertRefusedError, match="and_later"):
+        crm.split_contacts("priya", "p-2", by="anna")
+    crm.split_contacts("priya", "p-2", by="anna", and_later=True)
+    assert told(crm.contact("priya-2")) == OTHERS
+
+
+def test_what_was_noted_on_one_day_of_either_is_told_apart_by_a_split(crm: AgentMemory) -> None:
+    merged(crm)
+    say(crm, "priya", "Plays chess.")
+    crm.contact("priya").amend(
+        "Plays go.",
+        by="anna",
+        reason="Heard wrong.",
+        fact_id=next(
+            hit.fact.fact_id for hit in crm.contact("priya").recall() if "cello" in hit.fact.text
+        ),
+    )
+    crm.split_contacts("priya", "priya-2", by="anna")
+    assert told(crm.contact("priya-2")) == OTHERS
 
 
 MOVING = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,9 +13,7 @@ from reconciler import Action, Decision, Fact, Memory, ops
 from reconciler.domain.records.decisions import Archived
 from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
-from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
-from tests.engines import EngineUnderTest
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -25,20 +23,6 @@ Open = Callable[..., Memory]
 @pytest.fixture
 def clock() -> Clock:
     return Clock(NOON)
-
-
-@pytest.fixture
-def opened(kept_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
-    memories: list[Memory] = []
-
-    def open_memory(**given: Any) -> Memory:
-        arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
-        memories.append(Memory.open(**arguments, **kept_engine.settings_arguments))
-        return memories[-1]
-
-    yield open_memory
-    for memory in memories:
-        memory.close()
 
 
 @pytest.fixture

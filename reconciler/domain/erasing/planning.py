@@ -164,6 +164,8 @@ def without_words(decision: Decision, at: datetime) -> Decision:
 def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     """Return the record without the reasons about its note and other facts, which may quote them.
 
+    A question asks for its note alone then.
+
     Args:
         decision: as it is kept.
         gone_ids: the facts that are forgotten; the earlier states of other facts stay, so that a
@@ -172,6 +174,8 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     return replace(
         decision,
         verdict=_emptied(decision.verdict),
+        gate=decision.gate
+        and replace(decision.gate, question=decision.gate.question and decision.text),
         undo=decision.undo and _undo(decision.undo, gone_ids),
         opinion=_emptied(decision.opinion),
     )
@@ -210,14 +214,6 @@ def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
 def _unless(telling: Set[str], word: str) -> str:
     heard = word.casefold()
     return ERASED if heard in telling or heard.removesuffix("'s") in telling else word
-
-
-def argued(decision: Decision) -> str:
-    """The reasons about its note and other facts, to be searched for words."""
-    undo = decision.undo
-    links = (*undo.unlinked, *undo.linked, *undo.conflicts) if undo else ()
-    parts = (decision.verdict, decision.opinion, *links)
-    return "\n".join(word for part in parts for word in words_of(part))
 
 
 def words_of(record: Any) -> list[str]:
@@ -433,7 +429,7 @@ def _plan(
     quoting = [
         decision.decision_id
         for decision in known.decisions
-        if decision.decision_id not in own and _may_quote(decision, gone, words)
+        if decision.decision_id not in own and may_quote(decision, gone, words)
     ]
     return ErasurePlan(
         fact_ids=tuple(sorted(gone)),
@@ -529,11 +525,15 @@ def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
         connected |= more
 
 
-def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
+def may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
+    """True if the reasons of a decision, or its question, may quote these facts or words."""
+    undo = decision.changes
     named = {comparison.fact_id for comparison in decision.compared_with}
     named |= {*decision.superseded_ids, *decision.conflicting_ids, *decision.closed_ids}
-    named |= {fact.fact_id for fact in decision.undo.before} if decision.undo else set()
-    said = argued(decision).casefold()
+    named |= {fact.fact_id for fact in undo.before}
+    parts = (decision.verdict, decision.opinion, *undo.unlinked, *undo.linked, *undo.conflicts)
+    argued = [decision.question or "", *(word for part in parts for word in words_of(part))]
+    said = "\n".join(argued).casefold()
     return bool(named & gone) or any(word in said for word in words)
 
 

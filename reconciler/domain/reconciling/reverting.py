@@ -217,6 +217,8 @@ def _changed_by(decision: Decision) -> set[str]:
 
 
 def _used_by(decision: Decision) -> set[str]:
+    if decision.action is Action.MERGE:  # the facts that it made one; it only names the others
+        return {each for link in decision.changes.linked for each in (link.new_id, link.old_id)}
     named = {decision.fact_id, decision.verdict.above} - {None}
     return _changed_by(decision) | {fact_id for fact_id in named if fact_id}
 

@@ -13,14 +13,26 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reconciler.domain.erasing.planning import check_not_erased, is_erased
+from reconciler.domain.erasing.planning import (
+    check_not_erased,
+    is_erased,
+    may_quote,
+    said_by,
+    without_argument,
+)
 from reconciler.domain.gate.disposing import answer_to
 from reconciler.domain.recalling.history import last_said
 from reconciler.domain.recalling.ranking import faded
 from reconciler.domain.recalling.recalled import suspends
 from reconciler.domain.reconciling.ahead import NO_EFFECTS, Effects, Plans, over
 from reconciler.domain.reconciling.restating import confirmed, taking_over, written_fact
-from reconciler.domain.reconciling.reverting import order_of, resting_on, reversal, undone_by
+from reconciler.domain.reconciling.reverting import (
+    fact_written_by,
+    order_of,
+    resting_on,
+    reversal,
+    undone_by,
+)
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Archived, Decision
@@ -273,12 +285,22 @@ class PersonsDecisions:
                 raise InvalidRequestError(
                     f"decision {decision_id} took a merge back; merge the contacts again instead"
                 )
-            later = resting_on(decision, made)
-            if decision_id in merges:
-                later = self._crossing(scope, decision, made, later)
-            later_ids = tuple(other.decision_id for other in later)
-            if later and (not and_later or merges.intersection(later_ids)):
-                raise RevertRefusedError(_refusal(later), later_ids)
+            joint = self._parted(scope, decision) if decision_id in merges else None
+            ids = self.decision_store.list_given_ids(scope, joint.keys) if joint else ()
+            theirs = {fact_written_by(one) for one in made if one.decision_id in ids}
+            found = {one.decision_id: one for one in resting_on(decision, made)}
+            for one in made:  # what goes back must not have changed a fact that stays
+                changed = {*one.superseded_ids, *(each.fact_id for each in one.changes.before)}
+                is_crossing = one.decision_id in ids and changed - theirs
+                is_over = is_crossing or (joint and one.action is Action.MERGE)
+                if is_over and order_of(one) > order_of(decision) and not undone_by(one, made):
+                    found[one.decision_id] = one
+            later = sorted(found.values(), key=order_of, reverse=True)
+            is_merged = not merges.isdisjoint(found)
+            if later and (is_merged or not and_later):
+                raise RevertRefusedError(
+                    _refusal(later, is_merged), tuple(one.decision_id for one in later)
+                )
             facts = by_fact_id(self.fact_store.list_facts(scope))
             links = self.fact_store.list_supersessions(scope)
             conflicts = self.fact_store.list_conflicts(scope, is_open=False)
@@ -289,11 +311,23 @@ class PersonsDecisions:
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
             plans = Plans(left, facts | by_fact_id(reverted.facts))
-            joint = self._parted(scope, decision) if decision_id in merges else None
             commit = self._joined(submission, Action.REVERT, seen, joint)
+            undoing = replace(commit.decision, undo=reverted.undo)
+            # An erasure of one of the two contacts does not read the records of the other.
+            gone = [facts.keys() & theirs, facts.keys() - theirs]
+            words = [said_by(map(facts.__getitem__, each), ()) for each in gone]
             return replace(
                 commit,
-                decision=replace(commit.decision, undo=reverted.undo),
+                decision=undoing,
+                unquoted=[
+                    without_argument(one, gone[side])
+                    for one in (undoing, *self.decision_store.list_records(scope))
+                    if order_of(one) >= order_of(decision)
+                    for side in [one.decision_id in ids]
+                    if may_quote(one, gone[side], words[side])
+                ]
+                if joint
+                else (),
                 restored=tuple(map(plans.standing, reverted.facts)),
                 reopened=reverted.conflicts,
             )
@@ -309,35 +343,8 @@ class PersonsDecisions:
         other = replace(scope, contact_id=str(merge.note.source_reference))
         own, its = map(self.fact_store.standing, (scope, other))
         left = [each for each in own.absorbed if each not in (other.contact_id, *its.absorbed)]
-        return Joint(other, its, left, is_split=True)
-
-    def _crossing(
-        self, scope: Scope, merge: Decision, made: Sequence[Decision], later: Sequence[Decision]
-    ) -> list[Decision]:
-        """List the later decisions, and those that a split gives back but that changed other facts.
-
-        Such a decision came from the other contact's question or session after the merge, and ended
-        or counted a fact that stays.
-        """
-        other = replace(scope, contact_id=str(merge.note.source_reference))
-        keys = tuple(f"{one.contact_key}/" for one in self.fact_store.family(other))
-        its = {row["session_id"] for row in self.erasure_store.sessions(scope, keys)}
-        goes: list[Decision] = []
-        for one in made:
-            if order_of(one) <= order_of(merge) or undone_by(one, made):
-                continue
-            asked = one.proposal.settles_id
-            told = self.decision_store.get_decision(scope, asked) if asked else one
-            if {one.note.session_id, told.note.session_id} & its:
-                goes.append(one)
-        theirs = {*(each.fact_id for each in merge.changes.before), *(one.fact_id for one in goes)}
-        crossing = [
-            one
-            for one in goes
-            if {*one.superseded_ids, *(each.fact_id for each in one.changes.before)} - theirs
-        ]
-        found = {one.decision_id: one for one in (*later, *crossing)}
-        return sorted(found.values(), key=order_of, reverse=True)
+        keys = [one.contact_key for one in self.fact_store.family(other)]
+        return Joint(other, its.version, keys, left, is_split=True)
 
     def _joined(
         self,
@@ -348,7 +355,7 @@ class PersonsDecisions:
         effects: Effects = NO_EFFECTS,
     ) -> Commit:
         """Plan a decision that comes after all decisions about both contacts."""
-        last = max(seen.version, joint.state.version if joint else 0)
+        last = max(seen.version, joint.version if joint else 0)
         commit = self.reconciler.as_disposed(
             submission, action, replace(seen, version=last), effects
         )
@@ -398,7 +405,9 @@ class PersonsDecisions:
                     "that first"
                 )
             effects, linked = self._union(submission, other)
-            joint = Joint(other, its, [*own.absorbed, other.contact_id, *its.absorbed])
+            keys = [one.contact_key for one in self.fact_store.family(other)]
+            left = [*own.absorbed, other.contact_id, *its.absorbed]
+            joint = Joint(other, its.version, keys, left)
             commit = self._joined(submission.about(note), Action.MERGE, seen, joint, effects)
             undo = replace(commit.decision.changes, linked=linked)
             return replace(commit, decision=replace(commit.decision, undo=undo))
@@ -1111,14 +1120,17 @@ def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision
     )
 
 
-def _refusal(later: Sequence[Decision]) -> str:
+def _refusal(later: Sequence[Decision], is_merged: bool) -> str:
     """Make the error for a revert that later decisions prevent, with a remedy."""
     shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
-    return (
-        f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
-        "first, or revert them in the same call (and_later, --and-later)"
+    remedy = (
+        "split the merged contacts first, the last merged first (split_contacts, reconciler split)"
+        if is_merged
+        else "revert those first, the newest first, or revert them in the same call (and_later, "
+        "--and-later)"
     )
+    return f"later decisions rest on it: {', '.join([*shown, *more])}; {remedy}"
 
 
 def _moving(facts: Sequence[Fact], state: FactState) -> Effects:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, field, fields, replace
+from dataclasses import asdict, field, fields
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain, combinations, permutations
@@ -27,7 +27,7 @@ from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.ports.graph import Row
-from reconciler.service.stores.rows import SLOT_COLUMNS, ContactState, adapter_of, no_vectors
+from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
@@ -56,13 +56,15 @@ class Joint:
 
     Attributes:
         scope: the other contact.
-        state: its state before.
+        version: its version before.
+        keys: the keys of it, and of the contacts that are merged into it.
         left: the contacts that are merged into the decision's contact afterwards.
         is_split: whether the records go back.
     """
 
     scope: Scope
-    state: ContactState
+    version: int
+    keys: list[str]
     left: list[str]
     is_split: bool = False
 
@@ -70,11 +72,10 @@ class Joint:
         """Return what ``commit_decisions`` takes: how records name the contact, and the keys."""
         named = [adapter_of(Scope).dump_json(scope).decode() for scope in (self.scope, own)]
         before, after = named[::-1] if self.is_split else named
-        ids = (self.scope.contact_id, *self.state.absorbed)
         return {
             "contact_key": self.scope.contact_key,
-            "version": self.state.version,
-            "keys": [replace(self.scope, contact_id=each).contact_key for each in ids],
+            "version": self.version,
+            "keys": self.keys,
             "absorbed": self.left or None,
             "before": before,
             "after": after,
@@ -105,6 +106,8 @@ class Commit:
         known_sessions: the keys of sessions that this process has seen in the store.
         also: further commits about the contact, written with it, each on the version before.
         joint: the other contact of a merge or a split.
+        unquoted: with a split, the decisions that quoted a fact of the contact that they are not
+            about, without their reasons.
     """
 
     version: int
@@ -123,6 +126,7 @@ class Commit:
     known_sessions: Set[str] = frozenset()
     also: tuple[Commit, ...] = ()
     joint: Joint | None = None
+    unquoted: Sequence[Decision] = ()
 
     @property
     def before(self) -> tuple[Standing, ...]:
@@ -153,6 +157,7 @@ def contact_map(commits: Sequence[Commit]) -> Row:
         "next_version": last.decision.version if joint else first.version + len(commits),
         "absorbs": None if joint and joint.is_split else joined,
         "parts": joined if joint and joint.is_split else None,
+        "unquoted": [*map(emptied_map, last.unquoted)],
         "at": max(commit.decision.at for commit in commits),
         **_session_maps(commits),
         "commits": [
@@ -310,6 +315,24 @@ def decision_map(decision: Decision) -> Row:
         "gate_reason": taken(decision.gate, "reason")["reason"],
         "record": record_of(decision),
     }
+
+
+_EMPTIED = (
+    "decision_id",
+    "text",
+    "reason",
+    "arbiter_reasoning",
+    "inference_key",
+    "lapses_at",
+    "record",
+)
+"""The parts of a decision that an erasure changes, and its id."""
+
+
+def emptied_map(decision: Decision) -> Row:
+    """Return what replaces a record that lost words."""
+    told = decision_map(decision)
+    return {name: told[name] for name in _EMPTIED}
 
 
 def record_of(decision: Decision) -> str:

@@ -110,6 +110,11 @@ class DecisionStore(Store):
         ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
         return self._made(scope.contact_key, ids)
 
+    def list_given_ids(self, scope: Scope, keys: Sequence[str]) -> set[str]:
+        """List the ids of the decisions from sessions of these merged contacts, and the answers."""
+        rows = self.rows_of(scope, "list_given_ids", keys=keys)
+        return {each for row in rows for each in row.values()}
+
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
         """List the ids of the decisions that ended a fact without a successor, in no order.
 

@@ -30,10 +30,10 @@ from reconciler.domain.records.kinds import FactState, JobState
 from reconciler.domain.records.notes import Scope
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.ports.graph import Graph, Purged, Row
-from reconciler.service.stores.commits import decision_map, taken
-from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
+from reconciler.service.stores.commits import emptied_map, taken
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.rows import EVERYTHING, FACTS, Queries, adapter_of, reader_of
+from reconciler.service.stores.rows import FACTS, Queries, adapter_of, reader_of
 
 T = TypeVar("T")
 
@@ -98,8 +98,11 @@ class ErasureStore(Queries):
 
     def list_tombstones(self, scope: Scope) -> list[str]:
         """List the keys of the forgotten words; a note with one of them is held."""
-        each = (self.rows_of(one, "list_tombstones") for one in self.fact_store.family(scope))
-        return [row["tombstone_key"] for rows in each for row in rows]
+        return [
+            row["tombstone_key"]
+            for one in self.fact_store.family(scope)
+            for row in self.rows_of(one, "list_tombstones")
+        ]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
         """List the facts that a person revoked or took back and that are still revoked."""
@@ -109,13 +112,13 @@ class ErasureStore(Queries):
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
         """List the ids of sessions that were erased."""
-        rows = self.rows_of(scope, "list_erased_sessions")
-        return [row["session_id"] for row in rows]
+        return [row["session_id"] for row in self.rows_of(scope, "list_erased_sessions")]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
         """Return what is left of each episode that words were erased from, by id."""
-        rows = self.rows_of(scope, "list_emptied_episodes")
-        return {row["episode_id"]: row["text"] for row in rows}
+        return {
+            row["episode_id"]: row["text"] for row in self.rows_of(scope, "list_emptied_episodes")
+        }
 
     def load_known(
         self,
@@ -132,14 +135,6 @@ class ErasureStore(Queries):
             judged=_JUDGED.all(judged),
             session_keys={row["session_key"]: row["session_id"] for row in self.sessions(scope)},
         )
-
-    def list_compared(self, scope: Scope) -> list[Decision]:
-        """List all decisions about a contact, with comparisons."""
-        return self.decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
-
-    def list_session_keys(self, scope: Scope) -> list[str]:
-        """List the keys of the contact's sessions that have turns."""
-        return [row["session_key"] for row in self.sessions(scope) if row["turns"]]
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
         """Write the erasure with its plan and marks; False if the contact's version changed."""
@@ -189,8 +184,7 @@ class ErasureStore(Queries):
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Replace the records of decisions, by id."""
-        maps = [{name: told[name] for name in _EMPTIED} for told in map(decision_map, decisions)]
-        self.rows("remove_decisions", decisions=maps)
+        self.rows("remove_decisions", decisions=[*map(emptied_map, decisions)])
 
     def put_episodes(self, episodes: Mapping[str, str]) -> None:
         """Replace the texts of episodes by what is left of them."""
@@ -226,9 +220,9 @@ class ErasureStore(Queries):
     def remove_contact_words(self, scope: Scope) -> None:
         """Remove the contact's name, and the reasons of its earlier erasures.
 
-        Contacts that were merged into it lose theirs first, and are contacts of their own again.
+        Contacts that were merged into it lose theirs, too.
         """
-        for one in reversed([*self.fact_store.family(scope)]):
+        for one in self.fact_store.family(scope):
             self.rows_of(one, "remove_contact_words", erased=ERASED)
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
@@ -321,10 +315,9 @@ class ErasureStore(Queries):
         named = [row[key] for row in rows if session_keys is None or wanted & _places(scope, row)]
         return list(dict.fromkeys(named))
 
-    def sessions(self, scope: Scope, keys: tuple[str, ...] = ("",)) -> list[Row]:
-        """List the contact's sessions of which the key begins with one of these."""
-        rows = self.rows_of(scope, "list_scope_sessions")
-        return [row for row in rows if str(row["session_key"]).startswith(keys)]
+    def sessions(self, scope: Scope) -> list[Row]:
+        """List the contact's sessions."""
+        return self.rows_of(scope, "list_scope_sessions")
 
     def is_reading(self, scope: Scope) -> bool:
         """True if a worker is reading a session of the contact."""
@@ -373,18 +366,6 @@ def _flat(parts: Iterable[Any]) -> Iterator[str]:
 def _joined(words: Iterable[str]) -> str:
     """Join the existing texts, without the marks of erased ones."""
     return "\n".join([word for word in words if word and word != ERASED])
-
-
-_EMPTIED = (
-    "decision_id",
-    "text",
-    "reason",
-    "arbiter_reasoning",
-    "inference_key",
-    "lapses_at",
-    "record",
-)
-"""The parts of a decision that an erasure changes, and its id."""
 
 
 def _json(kind: type[T], value: T) -> str:
