@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory, ops
 from reconciler.bound_memory import AgentMemory, ContactMemory
+from reconciler.domain.records.notes import Scope
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidRequestError,
@@ -22,6 +23,8 @@ from reconciler.errors import (
     RevertRefusedError,
     UnknownContactError,
 )
+from reconciler.service.persons import deciding
+from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.clocks import Clock
@@ -275,11 +278,11 @@ def test_a_contact_gets_a_new_id(crm: AgentMemory) -> None:
 @pytest.mark.parametrize(
     ("keep", "absorb", "error", "said"),
     [
-        ("priya", "priya", InvalidRequestError, "priya is priya"),
+        ("priya", "priya", InvalidRequestError, "priya is the same contact"),
         ("priya", "nobody", UnknownContactError, "nothing is known about contact nobody"),
         ("nobody", "priya", UnknownContactError, "nothing is known about contact nobody"),
         ("bob", "priya-2", InvalidRequestError, "priya-2 is priya, and cannot be merged into bob"),
-        ("priya-2", "priya", InvalidRequestError, "priya is priya"),
+        ("priya-2", "priya", InvalidRequestError, "priya is the same contact"),
     ],
 )
 def test_what_cannot_be_merged_changes_nothing(
@@ -434,6 +437,9 @@ def test_what_was_noted_on_one_day_of_either_is_told_apart_by_a_split(crm: Agent
 MOVING = """
 import sys
 from reconciler import Memory
+from reconciler.domain.records.notes import Scope
+from reconciler.service.persons import deciding
+from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.testing import HashingEmbedder
 
 with Memory.open(embedder=HashingEmbedder(), embedded_path=sys.argv[1]) as memory:
@@ -495,6 +501,39 @@ def test_a_split_gives_back_a_name_and_what_has_no_fact(memory: Memory) -> None:
     crm.split_contacts("ana", "bea", by="lena")
     assert {each.contact_id for each in crm.contacts()} == {"ana", "bea"}
     assert [each.name for each in crm.contacts("ana")] == ["ana"]
+
+
+def test_a_contact_of_too_many_facts_is_not_merged_into_another(
+    crm: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding, "_MERGED_MAX", 2)
+    with pytest.raises(InvalidRequestError, match=r"has 3 facts.* merge the smaller one into it"):
+        merged(crm)
+    assert crm.contact("priya-2").scope.contact_id == "priya-2"
+    assert told(crm.contact("priya-2")) == OTHERS
+    merged_again = crm.merge_contacts("priya-2", "bob", by="anna")
+    assert merged_again.action is Action.MERGE
+
+
+def test_a_job_that_is_leased_beside_a_split_refuses_it(
+    memory: Memory, crm: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [{"role": "user", "content": "I live in Goa."}]
+    job_id = crm.contact("priya-2").submit_session("call-7", turns)
+    merged(crm)
+    sessions, looks = memory._services.session_store, list[bool]()
+    is_reading = ErasureStore.is_reading
+
+    def leased_since(store: ErasureStore, scope: Scope) -> bool:
+        looks.append(is_reading(store, scope))
+        sessions.lease_job(job_id, "lease-1", NOON, NOON + timedelta(days=1))
+        return looks[-1]
+
+    monkeypatch.setattr(ErasureStore, "is_reading", leased_since)
+    with pytest.raises(InvalidRequestError, match="being read"):
+        crm.split_contacts("priya", "priya-2", by="anna")
+    assert looks == [False, True]
+    assert crm.contact("priya-2").scope.contact_id == "priya"
 
 
 def test_only_an_operator_says_who_is_one_contact(memory: Memory) -> None:

@@ -119,6 +119,10 @@ _ANSWERS_MAX = 1_000
 """The number of an operator's last decisions in which an earlier answer is searched for."""
 
 
+_MERGED_MAX = 5_000
+"""Facts of a contact that can be merged into another: no one else can write about the two
+meanwhile, for some ten seconds at this number."""
+
 _OR_ENDED = ", or it has ended"
 _BY_PERSONS = DecisionFilter(door=OPERATOR_DOOR)
 
@@ -343,8 +347,13 @@ class PersonsDecisions:
         other = replace(scope, contact_id=str(merge.note.source_reference))
         own, its = map(self.fact_store.standing, (scope, other))
         left = [each for each in own.absorbed if each not in (other.contact_id, *its.absorbed)]
-        keys = [one.contact_key for one in self.fact_store.family(other)]
-        return Joint(other, its.version, keys, left, is_split=True)
+        return Joint(
+            other,
+            its.version,
+            [one.contact_key for one in self.fact_store.family(other)],
+            left,
+            is_split=True,
+        )
 
     def _joined(
         self,
@@ -395,8 +404,8 @@ class PersonsDecisions:
                 )
             if scope == other or its.absorbed_into:
                 raise InvalidRequestError(
-                    f"{other.contact_id} is {its.absorbed_into or scope.contact_id}, and cannot be "
-                    f"merged into {scope.contact_id}; name two contacts, or split those first"
+                    f"{other.contact_id} is {its.absorbed_into or 'the same contact'}, and cannot "
+                    f"be merged into {scope.contact_id}; name two contacts, or split those first"
                 )
             begun = self.erasure_store.list_erasures([scope, other], is_unfinished=True)
             if begun or min(own.version, its.version) < 0:
@@ -405,9 +414,12 @@ class PersonsDecisions:
                     "that first"
                 )
             effects, linked = self._union(submission, other)
-            keys = [one.contact_key for one in self.fact_store.family(other)]
-            left = [*own.absorbed, other.contact_id, *its.absorbed]
-            joint = Joint(other, its.version, keys, left)
+            joint = Joint(
+                other,
+                its.version,
+                [one.contact_key for one in self.fact_store.family(other)],
+                [*own.absorbed, other.contact_id, *its.absorbed],
+            )
             commit = self._joined(submission.about(note), Action.MERGE, seen, joint, effects)
             undo = replace(commit.decision.changes, linked=linked)
             return replace(commit, decision=replace(commit.decision, undo=undo))
@@ -444,6 +456,12 @@ class PersonsDecisions:
         Return the changes, and the links between facts that say the same.
         """
         now, facts = self.clock(), self.fact_store.list_facts(other)
+        if len(facts) > _MERGED_MAX:
+            raise InvalidRequestError(
+                f"{other.contact_id} has {len(facts):,} facts, and a contact of more than "
+                f"{_MERGED_MAX:,} is not merged into another; merge the smaller one into it, and "
+                "call rename_contact if it should have the other id"
+            )
         moved, linked, drawn = dict[str, tuple[Fact, Fact]](), [], []
         self.ledger.neighbourhoods.drop(other)
         known, theirs = map(self.ledger.neighbourhoods.of, (submission.scope, other))

@@ -107,8 +107,8 @@ class DecisionStore(Store):
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
-        ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
-        return self._made(scope.contact_key, ids)
+        rows = self.rows_of(scope, "list_made_ids")
+        return self._made(scope.contact_key, [row["decision_id"] for row in rows])
 
     def list_given_ids(self, scope: Scope, keys: Sequence[str]) -> set[str]:
         """List the ids of the decisions from sessions of these merged contacts, and the answers."""
@@ -125,13 +125,11 @@ class DecisionStore(Store):
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
         """List the decisions of ``list_revocation_ids``, without comparisons."""
-        ids = self.list_revocation_ids(scope, or_door)
-        return self._made(scope.contact_key, ids)
+        return self._made(scope.contact_key, self.list_revocation_ids(scope, or_door))
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """List all decisions about a contact, newest first, without comparisons."""
-        made = DECISIONS.all(self.rows_of(scope, "list_contact_decisions"))
-        return sorted(made, key=_place_of)
+        return sorted(DECISIONS.all(self.rows_of(scope, "list_contact_decisions")), key=_place_of)
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
@@ -307,8 +305,8 @@ class DecisionStore(Store):
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
         """Return the ids that already have a decision."""
-        rows = self.rows("find_decided", decision_ids=list(decision_ids))
-        return {str(row["decision_id"]) for row in rows}
+        asked = list(decision_ids)
+        return {str(row["decision_id"]) for row in self.rows("find_decided", decision_ids=asked)}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
         """Return the readable decisions of these ids, by id, without comparisons."""

@@ -272,8 +272,11 @@ class ErasureStore(Queries):
 
     def find(self, erasure: Erasure) -> Erasure:
         """Return the erasure as it is stored now."""
-        kept = self.list_erasures([erasure.scope])
-        return next(stored for stored in kept if stored.erasure_id == erasure.erasure_id)
+        return next(
+            stored
+            for stored in self.list_erasures([erasure.scope])
+            if stored.erasure_id == erasure.erasure_id
+        )
 
     def list_erasures(
         self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False
