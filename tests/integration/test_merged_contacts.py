@@ -17,6 +17,7 @@ from reconciler import Action, Decision, Memory, ops
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import (
+    GraphConflictError,
     InvalidAnswerError,
     InvalidRequestError,
     InvalidSessionError,
@@ -432,6 +433,30 @@ def test_what_was_noted_on_one_day_of_either_is_told_apart_by_a_split(crm: Agent
     )
     crm.split_contacts("priya", "priya-2", by="anna")
     assert told(crm.contact("priya-2")) == OTHERS
+
+
+@pytest.mark.on_neo4j_too
+def test_of_two_merges_at_once_from_two_processes_one_is_made(
+    opened: Open, crm: AgentMemory
+) -> None:
+    is_embedded = "embedded_path" in crm._parts.settings.model_fields_set
+    there = crm if is_embedded else opened().agent("crm")
+
+    def made(by: AgentMemory, keep: str, absorb: str) -> Decision | str:
+        try:
+            return by.merge_contacts(keep, absorb, by="anna")
+        except (InvalidRequestError, GraphConflictError) as error:
+            return str(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(made, crm, "priya", "priya-2")
+        other = pool.submit(made, there, "priya-2", "priya")
+        results = [one.result(), other.result()]
+    [refusal] = [each for each in results if isinstance(each, str)]
+    assert "call again" in refusal or "same contact" in refusal or "cannot be merged" in refusal
+    scopes = {by.contact(each).scope for by in (crm, there) for each in ("priya", "priya-2")}
+    assert len(scopes) == 1
+    assert told(crm.contact("priya")) == told(there.contact("priya-2")) == BOTH
 
 
 MOVING = """
