@@ -192,7 +192,7 @@ def test_an_act_that_is_killed_loses_nothing_it_answered_and_leaves_no_halves(
             worker.tell("act", name=act, **given)
             assert worker.answer() == "open"
             answers, done = worker.answers(), chance.randrange(4)
-            # Some are answered before: what runs for the first time is mostly planned.
+            # Some are answered before: a first call mostly plans its queries.
             told = {*itertools.islice(itertools.takewhile("done".__ne__, answers), done)}
             killing = threading.Timer(
                 chance.uniform(0, LATEST_KILL_SECONDS), worker.kill, [f"at an act: {act}"]
