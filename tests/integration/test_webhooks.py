@@ -200,6 +200,38 @@ def test_pauses_grow_and_the_order_waits(kept_engine: EngineUnderTest, receiver:
     assert pauses[-1] > 2 * pauses[0]
 
 
+def test_each_event_has_all_attempts(kept_engine: EngineUnderTest, receiver: Receiver) -> None:
+    now = datetime(2026, 3, 9, 12, tzinfo=UTC)
+    receiver.answer = lambda _: 503
+    with opened(kept_engine, {"url": receiver.url, "attempts_max": 3}, lambda: now) as memory:
+        first, second = made(memory, 2)
+
+        def tried(count: int) -> None:
+            nonlocal now
+            for _ in range(count):
+                send_all(memory)
+                now += timedelta(minutes=1)
+
+        tried(5)
+        assert receiver.ids == [first] * 3 + [second] * 2
+        assert state_of(memory).attempts == 2
+        # An agent whose events come before these begins with its own count.
+        other = memory.contact("air", "ada").note("Of another agent.").decision_id
+        tried(6)
+        assert receiver.ids[5:] == [other] * 3 + [second] * 3
+        assert [each.event_id for each in state_of(memory).dead] == [first, other, second]
+
+
+def test_an_address_that_cannot_be_asked_is_an_attempt(
+    kept_engine: EngineUnderTest, receiver: Receiver
+) -> None:
+    with opened(kept_engine, {"url": "http://localhost:99999/"}) as memory:
+        made(memory, 1)
+        send_all(memory)
+        assert "ort" in state_of(memory).error
+        assert state_of(memory).attempts == 1
+
+
 def test_nothing_listens(kept_engine: EngineUnderTest) -> None:
     with opened(kept_engine, {"url": NOBODY}) as memory:
         made(memory)
@@ -247,6 +279,17 @@ def test_a_server_that_sends_a_byte_now_and_then_is_not_waited_for(
         "::ffff:10.0.0.1",
         "100.64.0.1",
         "0.0.0.0",
+        "::10.0.0.1",
+        "::ffff:0:10.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "64:ff9b::7f00:1",
+        "64:ff9b::a9fe:a9fe",
+        "64:ff9b:1::93.184.216.34",
+        "2002:a00:1::1",
+        "2002:7f00:1::",
+        "2002:a9fe:a9fe::1",
+        "2001:0:5db8:d822::f5ff:fffe",  # Teredo
+        "fe80::1%lo",
     ],
 )
 def test_a_private_address_is_refused_unless_its_host_is_named(address: str) -> None:
@@ -256,6 +299,20 @@ def test_a_private_address_is_refused_unless_its_host_is_named(address: str) -> 
     named = hook.model_copy(update={"private_hosts": ("hooks.example.com",)})
     webhooks._check_address(named, "hooks.example.com", address)
     webhooks._check_address(hook, "hooks.example.com", "93.184.216.34")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "2606:2800:220:1::1",
+        "::ffff:93.184.216.34",
+        "64:ff9b::93.184.216.34",
+        "2002:5db8:d822::1",
+    ],
+)
+def test_a_public_address_is_allowed_in_any_form(address: str) -> None:
+    hook = settings_with({"url": "https://hooks.example.com/"}).webhooks["crm"]
+    webhooks._check_address(hook, "hooks.example.com", address)
 
 
 def test_nothing_is_sent_to_a_name_that_leads_into_this_machine(
@@ -455,6 +512,15 @@ def test_a_command_that_fails_is_tried_again(
         send_all(memory)
         assert error in state_of(memory).error
         assert state_of(memory).attempts == 1
+
+
+def test_what_a_command_starts_in_the_background_is_not_waited_for(
+    kept_engine: EngineUnderTest,
+) -> None:
+    with opened(kept_engine, {"command": ["sh", "-c", "cat; sleep 3 & exit 0"]}) as memory:
+        made(memory, 1)
+        send_all(memory)
+        assert state_of(memory).error is None
 
 
 def test_to_resend_to_an_unknown_webhook_says_so(kept_engine: EngineUnderTest) -> None:

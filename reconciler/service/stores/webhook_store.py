@@ -38,7 +38,8 @@ class WebhookState:
     Attributes:
         cursors: the cursor of the last change that was sent, by the agent's key.
         digests: when it was last looked whether something waits, by the agent's key (UTC).
-        attempts: how often the present event was tried.
+        attempts: how often the event that was tried last was tried.
+        tried_id: that event.
         due_at: not before this time it is tried again (UTC); None for now.
         error: why the last attempt failed; None after one that succeeded.
         dead: the events that were given up.
@@ -47,6 +48,7 @@ class WebhookState:
     cursors: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, datetime] = field(default_factory=dict)
     attempts: int = 0
+    tried_id: str = ""
     due_at: datetime | None = None
     error: str | None = None
     dead: tuple[DeadLetter, ...] = ()
