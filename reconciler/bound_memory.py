@@ -903,6 +903,9 @@ class ContactMemory(BoundMemory):
         fit. Stop if a fact has ended, or if a standing limit or an allergy touches the act. It
         writes nothing and asks no model.
 
+        If the contact has no fact of that name, those of its accounts count; a reason with the
+        advice to go names the account.
+
         Args:
             about: what the act rests on: attributes by any name that the attribute book knows, and
                 facts by id or handle; at most 50.

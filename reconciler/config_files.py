@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import combinations
 from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,7 +148,8 @@ def load_attribute_book(books: BookChoice | None) -> AttributeBook:
     """The known attributes, with the books of the agents that have their own.
 
     Raises:
-        ConfigurationError: a file cannot be read, or lacks something that an attribute needs.
+        ConfigurationError: a file cannot be read, or lacks something that an attribute needs, or
+            agents fit two patterns, of which the first is not the narrower one.
     """
     from reconciler.domain.values.attributes import AttributeBook
 
@@ -157,6 +160,14 @@ def load_attribute_book(books: BookChoice | None) -> AttributeBook:
             shared = shared.merged_with(book)
         else:
             of_agents[pattern] = of_agents.get(pattern, shared).merged_with(book)
+    for one, other in combinations(of_agents, 2):
+        may_fit = other, one.replace("*", other.strip("*")), other.replace("*", one.strip("*"))
+        fits_both = any(fnmatchcase(each, one) and fnmatchcase(each, other) for each in may_fit)
+        if fits_both and not fnmatchcase(one, other):
+            raise ConfigurationError(
+                f"books of both {one!r} and {other!r} are for the same agents, and only those of "
+                f"{one!r} would count; put the narrower pattern first, or name the agents"
+            )
     return AttributeBook(shared, of_agents)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from sys import maxsize
 
@@ -18,7 +19,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Meant
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.service.recall import Recall, open_disputes
+from reconciler.service.recall import Known, Recall, open_disputes
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
 
@@ -66,11 +67,33 @@ class Acting:
             act: what is planned, in words; may be empty.
             max_age: the longest time since a fact was last said; None for any.
         """
-        now, known = self.clock(), self.recall.known(scope)
+        own, looked = self.recall.known(scope), []
+        known: list[tuple[str | None, Scope, Known]] = [(None, scope, own)]
+        for name in own.recallable.accounts(self.clock()):
+            whole = scope.account(name)
+            known.append((name, whole, self.recall.known(whole)))
+        all_ids = [use.fact_id for *_, held in known for use in held.uses]
+        ids = {each: named_by(each, all_ids) for each in about}
+        for account, whose, held in known:
+            asked, doubts = self._looked(whose, held, ids, subject, max_age)
+            looked.append((asked, replace(doubts, account=account)))
+            if account is None:
+                ids = {name: fact_id for name, fact_id in ids.items() if not asked[name]}
+        resting = [fact for asked, _ in looked for each in asked.values() for fact in each]
+        return check(looked, self._limits(scope, act, resting))
+
+    def _looked(
+        self,
+        scope: Scope,
+        known: Known,
+        ids: Mapping[str, str],
+        subject: str | None,
+        max_age: timedelta | None,
+    ) -> tuple[Mapping[str, Sequence[Fact]], Doubts]:
+        """Return the facts of a contact, or of an account, by name, and the doubts about them."""
+        now = self.clock()
         links = self.fact_store.list_supersessions(scope)
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
-        own_ids = [use.fact_id for use in known.uses]
-        ids = {each: named_by(each, own_ids) for each in about}
         newer = {link.old_id: link.new_id for link in links}
         ids = {name: last_said(fact_id, links) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
@@ -114,8 +137,7 @@ class Acting:
             now=now,
             max_age=max_age,
         )
-        resting = [fact for each in asked.values() for fact in each]
-        return check(asked, self._limits(scope, act, resting), doubts)
+        return asked, doubts
 
     def said_of(
         self, scope: Scope, name: str, subject: str | None, values: Iterable[SlotValue]

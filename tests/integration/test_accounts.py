@@ -135,6 +135,89 @@ def test_a_check_before_an_act_sees_the_account_s_limits(ada: ContactMemory) -> 
     assert [each.reason for each in checked.reasons] == [f'a limit applies: "{LIMIT}"']
 
 
+RENEWS = "The contract is renewed on 1 June 2027."
+
+
+def renewed(account: ContactMemory, text: str = RENEWS, value: str = "2027-06-01") -> Decision:
+    return account.note(text, attribute="renewal_date", value=value, source_kind="operator")
+
+
+def checked(contact: ContactMemory, about: str = "renewal_date") -> tuple[Advice, list[str]]:
+    found = contact.check(about)
+    return found.advice, [each.reason for each in found.reasons]
+
+
+@pytest.mark.on_neo4j_too
+def test_a_check_rests_on_the_account_s_fact_and_says_so(
+    acme: ContactMemory, ada: ContactMemory
+) -> None:
+    assert checked(ada) == (Advice.ASK, ["nothing is known of it"])
+    made = renewed(acme)
+    assert checked(ada) == (Advice.GO, [f'known of account acme: "{RENEWS}"'])
+    assert [fact.fact_id for fact in ada.check("renewal_date").facts] == [made.fact_id]
+    assert checked(acme) == (Advice.GO, [])
+    [shown] = [hit.fact for hit in ada.recall("renewed") if hit.fact.text == RENEWS]
+    assert checked(ada, shown.handle) == checked(ada, shown.fact_id) == checked(ada)
+    renewed(acme, "The contract is renewed on 1 May 2027.", "2027-05-01")
+    assert checked(ada)[0] is Advice.ASK  # it has just changed
+    assert checked(ada, shown.fact_id)[0] is Advice.STOP
+
+
+def test_what_the_contact_says_comes_before_the_account_s(
+    acme: ContactMemory, ada: ContactMemory
+) -> None:
+    acme.note("The office is in Goa.", attribute="city", value="Goa", source_kind="operator")
+    found = ada.check("city")
+    assert [fact.text for fact in found.facts] == ["Lives in Pune."]
+    assert (found.advice, found.reasons) == (Advice.GO, ())
+
+
+def test_a_held_note_of_the_account_and_a_person_of_the_contact_are_no_fact(
+    acme: ContactMemory, ada: ContactMemory
+) -> None:
+    renewed(acme)
+    assert checked(ada, "renewal_date")[0] is Advice.GO
+    assert ada.check("renewal_date", subject="wife").advice is Advice.ASK
+
+
+@pytest.mark.on_neo4j_too
+def test_a_check_sees_the_account_only_while_the_contact_belongs_to_it(
+    memory: Memory, acme: ContactMemory, ada: ContactMemory, clock: Clock
+) -> None:
+    renewed(acme)
+    bob = memory.contact("crm", "bob")
+    bob.join_account("acme", since=day(1), until=day(3), by="olga")
+    for number, advice in ((0.0, Advice.ASK), (1.0, Advice.GO), (3.0, Advice.ASK)):
+        clock.now = day(number)
+        assert checked(bob)[0] is advice
+    ada.leave_account("acme", by="olga")
+    assert checked(ada) == (Advice.ASK, ["nothing is known of it"])
+    [fact_id] = [fact.fact_id for fact in acme.check("renewal_date").facts]
+    assert (ada.check(fact_id).advice, ada.check(fact_id).facts) == (Advice.ASK, ())
+    other = memory.contact("desk", "ada")
+    assert checked(other)[0] is Advice.ASK
+
+
+def test_what_a_contact_said_is_known_to_neither_its_account_nor_its_colleagues(
+    memory: Memory, acme: ContactMemory, ada: ContactMemory
+) -> None:
+    bob = memory.contact("crm", "bob")
+    bob.join_account("acme", by="olga")
+    ada.note("The contract is renewed on 1 June 2027.", attribute="renewal_date", value="1 June")
+    assert ada.check("renewal_date").advice is Advice.GO
+    for other in (acme, bob):
+        assert checked(other) == (Advice.ASK, ["nothing is known of it"])
+
+
+def test_the_tool_to_check_marks_what_is_the_account_s(memory: Memory, acme: ContactMemory) -> None:
+    ada = memory.contact("crm", "ada")
+    ada.join_account("acme", by="olga")
+    renewed(acme)
+    tools = ada.tools(can_check=True)
+    reply = tools.call("check_before_acting", {"about": ["renewal_date"], "act": "Send the offer."})
+    assert f'known of account acme: "{RENEWS}"' in reply.text
+
+
 def test_a_limit_holds_for_each_account_and_the_contact_s_own_facts(
     memory: Memory, ada: ContactMemory
 ) -> None:

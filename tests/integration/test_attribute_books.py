@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 import pytest
@@ -11,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from reconciler import Memory
 from reconciler.bound_memory import ContactMemory
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
@@ -138,6 +139,40 @@ def test_a_models_fields_are_attributes(memory: Memory) -> None:
     assert contact.disputes()
 
 
+class Branch(BaseModel):
+    """A model that refers to itself, with names for programs beside its own."""
+
+    branch_name: str = Field(alias="branchName", json_schema_extra={"confirm": True})
+    parent: Branch | None = None
+    branches: list[Branch] = []
+
+
+def test_a_model_that_refers_to_itself_gives_its_fields(open_memory: Open) -> None:
+    with open_memory(attributes={"firm": Branch}) as memory:
+        contact = memory.contact("firm", "priya")
+        contact.note("The branch is Pune.", attribute="branch_name", value="Pune")
+        contact.note("The branch is Goa.", attribute="branch_name", value="Goa")
+        assert contact.disputes()
+        contact.note("Goa belongs to Pune.", attribute="parent", value="Pune")
+        contact.note("Agra has branches.", attribute="branches", value="Agra")
+        contact.note("Bonn has branches.", attribute="branches", value="Bonn")
+        values = [(each.attribute, each.value) for each in contact.profile()]
+    assert ("parent", "Pune") in values
+    assert [value for name, value in values if name == "branches"] == ["Bonn", "Agra"]
+
+
+class Calling(BaseModel):
+    """A model with a field that is no data."""
+
+    call: Callable[[int], int]
+
+
+class Computed(BaseModel):
+    """A model with a function for what else is said of its field."""
+
+    tier: str = Field(json_schema_extra=lambda schema: schema.update(confirm=True))
+
+
 class Odd(BaseModel):
     """A model with a field that cannot be an attribute."""
 
@@ -153,6 +188,9 @@ class Odd(BaseModel):
         ),
         ({"reconcile": {"books": {"crm": ["gone.toml"]}}}, "gone.toml"),
         ({"attributes": {"crm": Odd}}, "unknown normaliser 'colour'"),
+        ({"attributes": {"crm": Calling}}, "Calling is no Pydantic model of plain fields"),
+        ({"attributes": {"crm": int}}, "int is no Pydantic model of plain fields"),
+        ({"attributes": {"crm": Computed}}, r"\[tier\] has a function as json_schema_extra"),
         ({"attributes": {"crm": Deal()}}, "give a Pydantic model"),
         ({"attributes": Deal}, "give a Pydantic model"),
     ],
@@ -162,6 +200,83 @@ def test_a_book_that_cannot_be_used_is_refused(
 ) -> None:
     with pytest.raises(ConfigurationError, match=said), open_memory(**given):
         pass
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("desk-*", "desk-1"),
+        ("*", "desk-*"),
+        ("desk-*", "*-de"),
+        ("desk-*", "desk-??"),
+    ],
+)
+def test_patterns_for_the_same_agents_are_refused(
+    open_memory: Open, first: str, later: str
+) -> None:
+    books = {first: ["sales"], later: ["support"]}
+    told = f"both {first!r} and {later!r} are for the same agents"
+    with (
+        pytest.raises(ConfigurationError, match=re.escape(told)),
+        open_memory(reconcile={"books": books}),
+    ):
+        pass
+
+
+def test_a_narrower_pattern_may_come_first(open_memory: Open) -> None:
+    books = {"desk-1": ["sales"], "desk-*": ["support"], "crm-*": ["sales"], "*": ["travel"]}
+    with open_memory(reconcile={"books": books}) as memory:
+        given = {"attribute": "subscription tier", "value": "Gold"}
+        assert told(memory, "desk-1", "Is on the Gold plan.", **given) != "plan_tier"
+        assert told(memory, "desk-2", "Is on the Gold plan.", **given) == "plan_tier"
+
+
+@pytest.mark.parametrize("source", ["user_explicit", "approved_doc"])
+def test_a_value_with_an_end_waits_for_a_person_too(memory: Memory, source: str) -> None:
+    contact = memory.contact("desk-de", "priya")
+    contact.note("Is on the Silver plan.", attribute="plan_tier", value="Silver")
+    until = datetime.now(UTC) + timedelta(days=30)
+    changed = contact.note(
+        f"Is on the Gold plan until {until:%d %B %Y}.",
+        attribute="plan_tier",
+        value="Gold",
+        source_kind=source,
+    )
+    assert "waits for an operator" in changed.reason
+    assert {(each.value, each.is_disputed) for each in contact.value("plan_tier")} == {
+        ("Silver", True),
+        ("Gold", True),
+    }
+    assert "dispute" in contact.check("plan_tier").reasons[0].reason
+
+
+def test_an_operators_value_with_an_end_only_suspends(memory: Memory) -> None:
+    contact = memory.contact("desk-de", "priya")
+    contact.note("Is on the Silver plan.", attribute="plan_tier", value="Silver")
+    until = datetime.now(UTC) + timedelta(days=30)
+    contact.note(
+        f"Is on the Gold plan until {until:%d %B %Y}.",
+        attribute="plan_tier",
+        value="Gold",
+        source_kind="operator",
+    )
+    [line] = contact.value("plan_tier")
+    assert (line.value, line.is_disputed) == ("Gold", False)
+    assert not contact.disputes()
+
+
+@pytest.mark.parametrize("end", ["", " until 3 May 2099"])
+@pytest.mark.parametrize("how", ["both_hold", "replaces", "ends"])
+def test_an_agent_cannot_answer_in_the_persons_place(memory: Memory, how: str, end: str) -> None:
+    contact = memory.contact("desk-de", "priya")
+    given = {"attribute": "plan_tier"}
+    first = contact.note("Is on the Silver plan.", value="Silver", **given)
+    second = contact.note(f"Is on the Gold plan{end}.", value="Gold", **given)
+    with pytest.raises(InvalidRequestError, match="waits for an operator"):
+        contact.relate(str(second.fact_id), **{how: [str(first.fact_id)]})
+    assert len(contact.disputes()) == 1
+    contact.resolve(str(second.fact_id), by="lena", reason="The contract says so.")
+    assert [each.value for each in contact.value("plan_tier")] == ["Gold"]
 
 
 def test_an_operators_value_waits_for_a_person_too(memory: Memory) -> None:

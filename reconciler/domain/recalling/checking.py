@@ -44,12 +44,12 @@ _MEANING = {
 
 @frozen
 class CheckReason:
-    """Why not to act at once.
+    """Why not to act at once; with the advice to go, on which fact of an account the act rests.
 
     Attributes:
         about: what was asked about: an attribute or a fact, as the caller named it; "act" for the
             act itself.
-        advice: ask or stop.
+        advice: ask or stop, or go for a fact of an account.
         reason: a sentence.
         fact_id: the fact that it concerns; None if none is known.
     """
@@ -108,6 +108,7 @@ class Doubts:
         instead: for each fact that was replaced, the fact that holds in its place.
         now: the time (UTC).
         max_age: the longest time since a fact was last said; None for any.
+        account: the account that the facts are about; None for the contact.
     """
 
     of_facts: Mapping[str, Collection[str]]
@@ -116,20 +117,25 @@ class Doubts:
     instead: Mapping[str, Fact]
     now: datetime
     max_age: timedelta | None = None
+    account: str | None = None
 
 
-def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: Doubts) -> ActCheck:
+def check(
+    looked: Sequence[tuple[Mapping[str, Sequence[Fact]], Doubts]], limits: Sequence[Fact]
+) -> ActCheck:
     """Check whether an act may rest on facts.
 
     Args:
-        asked: the facts that the act needs, by the name under which each was asked for.
+        looked: the facts that the act needs, by the name under which each was asked for, and what
+            is known beside them: of the contact, then of each account.
         limits: the limits that touch the act.
-        doubts: what is known beside the facts.
     """
+    known = {about: facts for asked, _ in looked for about, facts in asked.items() if facts}
     reasons = [
         CheckReason(about=without_secrets(about), advice=advice, reason=reason, fact_id=fact_id)
+        for asked, doubts in looked
         for about, facts in asked.items()
-        for advice, reason, fact_id in _about(about, facts, doubts)
+        for advice, reason, fact_id in _about(about, facts, doubts, is_known=about in known)
     ]
     reasons += [
         CheckReason(
@@ -141,19 +147,21 @@ def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: D
         for limit in limits
     ]
     gravest = max((each.advice for each in reasons), key=[*Advice].index, default=Advice.GO)
-    facts = {fact.fact_id: fact for known in asked.values() for fact in known}
+    facts = {fact.fact_id: fact for asked, _ in looked for own in asked.values() for fact in own}
     return ActCheck(advice=gravest, reasons=tuple(reasons), facts=tuple(facts.values()))
 
 
 def _about(
-    about: str, facts: Sequence[Fact], doubts: Doubts
+    about: str, facts: Sequence[Fact], doubts: Doubts, *, is_known: bool
 ) -> Iterator[tuple[Advice, str, str | None]]:
-    if not facts:
+    if not (is_known or doubts.account):
         yield Advice.ASK, "nothing is known of it", None
     for reason, names in doubts.of_names.items():
         if about in names:
             yield Advice.ASK, reason, None
     for fact in facts:
+        if doubts.account:
+            yield Advice.GO, f"known of account {doubts.account}: {_quoted(fact)}", fact.fact_id
         if fact.has_ended:
             newer = doubts.instead.get(fact.fact_id)
             now = f"; now {_quoted(newer)}" if newer else ""

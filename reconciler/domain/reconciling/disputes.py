@@ -303,6 +303,7 @@ def standing_beside(
     known: Iterable[tuple[Neighbour, Fact]],
     told: Relations | None,
     own: Callable[[Fact], Fact],
+    policy: ReconcilePolicy,
 ) -> list[Neighbour]:
     """Facts with another value of the note's slot that it neither ends nor disputes.
 
@@ -312,6 +313,7 @@ def standing_beside(
         known: the facts that it is compared with.
         told: its relations, from a model.
         own: returns a fact with its own end, without a plan's.
+        policy: it says which facts the note may not suspend.
     """
     pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
     rivals = [
@@ -325,7 +327,7 @@ def standing_beside(
             seen
             for seen, fact in rivals
             if is_suspended(note, ends_at, fact)
-            and not (note.is_hedged or note.trust.is_trusted_less_than(seen.word))
+            and not (note.is_hedged or yields(note, fact, policy))
         ]
     said_again = [fact for seen, fact in pairs if match_of(note, seen) is SlotMatch.EQUAL]
     return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]

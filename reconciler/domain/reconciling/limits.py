@@ -27,6 +27,9 @@ from reconciler.reading.kinds import Category
 YIELDS = "does not supersede"
 """The reason for a note that cannot end a more trusted fact."""
 
+WAITS = "another value of this attribute waits for an operator"
+"""The reason for a note that the book lets no one but a person decide."""
+
 OBSERVATIONS_OF_FIRM = 3
 """The number of observations from which a guess cannot end a fact."""
 
@@ -59,7 +62,7 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
         return None
     why = f"{note.trust} {YIELDS} {held[0].word}"
     if waits_for_a_person(held[0], seen.policy):
-        why = "another value of this attribute waits for an operator"
+        why = WAITS
     return _protecting(held, note, seen, verdict, DecidedBy.TRUST, why)
 
 

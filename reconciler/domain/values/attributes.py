@@ -17,7 +17,14 @@ from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+)
 
 from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
@@ -116,12 +123,20 @@ class AttributeBook:
         Raises:
             ConfigurationError: a field is unusable; the text names it and the remedy.
         """
-        schema = model.model_json_schema()
+        try:
+            schema = model.model_json_schema(by_alias=False)
+        except (AttributeError, PydanticUserError) as error:
+            raise ConfigurationError(
+                f"attributes: {model.__name__} is no Pydantic model of plain fields: {error}"
+            ) from error
         defined = schema.get("$defs", {})
         schema = {**schema, **defined.get(schema.get("$ref", "").rpartition("/")[2], {})}
         extra: dict[str, Any] = {
             name: each.json_schema_extra or {} for name, each in model.model_fields.items()
         }
+        for name, given in extra.items():
+            if callable(given):
+                raise _misfit(name, "has a function as json_schema_extra; give a dictionary")
         told = schema.get("properties", {}).items()
         return cls.from_mapping(
             {name: _table_of(name, field, defined) | extra.get(name, {}) for name, field in told}

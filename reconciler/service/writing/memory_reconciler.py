@@ -402,6 +402,7 @@ class MemoryReconciler:
             known,
             told,
             lambda fact: fact if fact.valid_to is None else plans().own(fact),
+            self.policy,
         )
         if not beside:
             return submission, seen, []

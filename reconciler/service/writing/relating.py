@@ -23,8 +23,8 @@ from functools import partial
 from reconciler.domain.recalling.answering import MARK_LENGTH, read_recall_id
 from reconciler.domain.recalling.recalled import is_never_cut
 from reconciler.domain.reconciling.ahead import Effects
-from reconciler.domain.reconciling.disputes import is_replaced, is_suspended
-from reconciler.domain.reconciling.limits import binds
+from reconciler.domain.reconciling.disputes import is_replaced, is_suspended, waits_for_a_person
+from reconciler.domain.reconciling.limits import WAITS, binds
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide, shown_to_judge
 from reconciler.domain.reconciling.verdicts import neighbour_of
@@ -316,6 +316,7 @@ class Relating:
             for other in facts.values()
             if ends_at is not None and is_suspended(note, ends_at, other)
             if is_replaced(other, fact.text, ends_at, told)
+            if not waits_for_a_person(other, self.policy)
         }
         left, held = told.only(facts.keys() - suspended), (*told.both_hold, *sorted(suspended))
         return replace(left, both_hold=held) if left else Relations(both_hold=held)
@@ -365,6 +366,8 @@ class Relating:
         ]
         held = {fact_id, *relations.both_hold}
         closed = tuple(one for one in open_ if one.ids <= held and fact_id in one.ids)
+        if closed and waits_for_a_person(fact, self.policy):
+            raise InvalidRequestError(f"{WAITS}; {_HOW_ELSE}")
         note = _as_note(fact, trust)
         if not relations.replaces:  # what is over may have begun later than what stays
             note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
