@@ -127,7 +127,7 @@ class ReconcileSettings(_Group, frozen=True):
         default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
     )
     attributes_file: Path | None = None
-    books: dict[str, tuple[str, ...]] = {}
+    books: dict[_Name, tuple[str, ...]] = {}
     write_attempts_max: Positive = _RETRYING.attempts_max
     cached_facts_max: Quantity = 50_000
     unavailable_seconds_max: Wait = _RETRYING.unavailable_seconds_max
@@ -326,7 +326,7 @@ class JobsSettings(_Group, JobPolicy, frozen=True):
 class WebhookSettings(_Group, JobPolicy, frozen=True):
     """Where an agent's changes and digests are sent, and how often that is tried."""
 
-    url: str | None = None
+    url: Annotated[str, Field(pattern=r"^[!-~]+$")] | None = None
     command: tuple[_Name, ...] = ()
     secret: SecretStr | None = None
     agents: tuple[_Name, ...] = ()
@@ -344,7 +344,8 @@ class WebhookSettings(_Group, JobPolicy, frozen=True):
             return self
         parts = urlsplit(self.url)
         schemes = ("https", "http") if parts.hostname in LOOPBACK_NAMES else ("https",)
-        if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
+        is_odd = not parts.hostname or "@" in parts.netloc or parts.port == 0
+        if parts.scheme not in schemes or is_odd:
             raise ValueError(
                 "url must begin with https:// and a host, without a user; http:// only reaches "
                 f"this machine ({', '.join(LOOPBACK_NAMES)})"
@@ -393,7 +394,7 @@ class Settings(BaseSettings):
     extractor: ExtractorSettings = ExtractorSettings()
     jobs: JobsSettings = JobsSettings()
     log: LogSettings = LogSettings()
-    webhooks: dict[str, WebhookSettings] = {}
+    webhooks: dict[_Name, WebhookSettings] = {}
     page_url: str = ""
 
     @property

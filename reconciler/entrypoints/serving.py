@@ -66,12 +66,15 @@ def address_of(
     """Return the address to listen on.
 
     Raises:
-        InvalidRequestError: there is a certificate without a key, or a key without a certificate.
+        InvalidRequestError: there is a certificate without a key, or a key without a certificate,
+            or no header can have the name.
     """
     from reconciler.serve.access.http_door import Address
 
     if (certificate is None) is not (key is None):
         raise InvalidRequestError("give --tls-certificate and --tls-key together")
+    if login_header is not None and not login_header.replace("-", "").isalnum():
+        raise InvalidRequestError("--login-header must name a header, such as X-Forwarded-User")
     return Address(
         host=host,
         port=port,

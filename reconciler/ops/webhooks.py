@@ -361,6 +361,10 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
             path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
             made.request("POST", path, body.encode(), headers | _ADDED)
             return made.getresponse().status
+        except (OSError, HTTPException) as error:
+            if timer.finished.is_set():
+                raise TimeoutError("it took too long") from error
+            raise
         finally:
             timer.cancel()
 

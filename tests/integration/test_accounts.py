@@ -35,6 +35,7 @@ from reconciler.errors import (
 from reconciler.reading.kinds import Category
 from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests import faults
 from tests.engines import EngineUnderTest
 from tests.whole_graph import links_of, nodes_of
 
@@ -494,13 +495,14 @@ def test_a_thousand_tries_across_scopes_make_and_end_no_membership(memory: Memor
     for view in members:
         view.join_account("acme", by="olga")
     before = [[fact.fact_id for fact in view.accounts()] for view in views]
-    slots = itertools.cycle(SLOTS)
+    slots, times = itertools.cycle(SLOTS), faults.times(1)
+    words = [f"{text}{' Again.' * number}" for number in range(times) for text in WORDS]
     tries = [
         json.dumps({"text": text, "source_kind": next(KINDS), **next(slots), **_of(view.scope)})
-        for view, text in itertools.product(views, WORDS)
+        for view, text in itertools.product(views, words)
     ]
     report = memory.import_notes(tries)
-    assert sum(report.decisions.values()) + report.resumed == len(tries) == 1_000
+    assert sum(report.decisions.values()) + report.resumed == len(tries) == 1_000 * times
     for view in views:
         for held in view.pending(limit=3):
             if isinstance(held, Decision):

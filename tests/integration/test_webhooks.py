@@ -159,7 +159,7 @@ def test_a_position_outlives_its_process(one_of_each: EngineUnderTest, receiver:
 
 @pytest.mark.parametrize(
     ("answer", "error"),
-    [(500, "it answered 500"), (302, "it answered 302"), (404, "404"), (None, "timed out|closed")],
+    [(500, "it answered 500"), (302, "it answered 302"), (404, "404"), (None, "too long|timed out")],
 )
 def test_what_is_not_taken_is_tried_again_then_given_up_and_told(
     kept_engine: EngineUnderTest, receiver: Receiver, answer: int | None, error: str
@@ -200,6 +200,40 @@ def test_pauses_grow_and_the_order_waits(kept_engine: EngineUnderTest, receiver:
     assert pauses[-1] > 2 * pauses[0]
 
 
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [
+        (b"", "closed connection without response"),
+        (b"\x00\xff nothing\r\n\r\n", "nothing"),
+        (b"HTTP/1.1 200 OK\r\na: " + b"x" * 70_000 + b"\r\n\r\n", "more than 65536 bytes"),
+        (b"HTTP/1.1 500 No\r\n", "it answered 500"),
+    ],
+)
+def test_an_answer_that_breaks_off_is_an_attempt(
+    kept_engine: EngineUnderTest, raw: bytes, error: str
+) -> None:
+    def answer() -> None:
+        connection, _ = server.accept()
+        with connection:
+            got = b""
+            while not got.endswith(b"}}"):
+                got += connection.recv(65_536)
+            connection.sendall(raw)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with opened(
+            kept_engine, {"url": f"http://127.0.0.1:{server.getsockname()[1]}/"}
+        ) as memory:
+            made(memory, 1)
+            send_all(memory)
+            state = state_of(memory)
+        thread.join()
+    assert (state.attempts, dict(state.cursors), state.dead) == (1, {}, ())
+    assert re.search(error, state.error)
+
+
 def test_each_event_has_all_attempts(kept_engine: EngineUnderTest, receiver: Receiver) -> None:
     now = datetime(2026, 3, 9, 12, tzinfo=UTC)
     receiver.answer = lambda _: 503
@@ -223,12 +257,12 @@ def test_each_event_has_all_attempts(kept_engine: EngineUnderTest, receiver: Rec
 
 
 def test_an_address_that_cannot_be_asked_is_an_attempt(
-    kept_engine: EngineUnderTest, receiver: Receiver
+    kept_engine: EngineUnderTest,
 ) -> None:
-    with opened(kept_engine, {"url": "http://localhost:99999/"}) as memory:
+    with opened(kept_engine, {"url": "https://hooks..example/"}) as memory:
         made(memory, 1)
         send_all(memory)
-        assert "ort" in state_of(memory).error
+        assert "label" in state_of(memory).error
         assert state_of(memory).attempts == 1
 
 
@@ -263,6 +297,7 @@ def test_a_server_that_sends_a_byte_now_and_then_is_not_waited_for(
             began = time.monotonic()
             send_all(memory)
             assert time.monotonic() - began < 3
+            assert state_of(memory).error == "it took too long"
             assert state_of(memory).attempts == 1
         thread.join()
 
@@ -343,6 +378,12 @@ def settings_with(hook: dict[str, Any]) -> Settings:
         ({"url": "ftp://localhost/"}, "must begin with https://"),
         ({"url": "https:///x"}, "must begin with https://"),
         ({"url": "https://user:word@a.example/"}, "without a user"),
+        ({"url": "https://a.example:65536/"}, "Port out of range"),
+        ({"url": "https://a.example:0/"}, "must begin with https://"),
+        ({"url": "https://a.example:x/"}, "Port could not be cast"),
+        ({"url": "https://[::1/"}, "Invalid IPv6 URL"),
+        ({"url": "https://a.example/a b"}, "webhooks.crm.url"),
+        ({"url": "https://a.example/ü"}, "webhooks.crm.url"),
         ({"url": "https://a.example", "secret": None}, "secret must be whsec_"),
         ({"url": "https://a.example", "secret": "plain"}, "secret must be whsec_"),
         ({"url": "https://a.example", "secret": "whsec_!!!!"}, "secret must be whsec_"),
