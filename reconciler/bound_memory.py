@@ -934,7 +934,7 @@ class ContactMemory(BoundMemory):
 
         return self._services.made(Acting).check(
             self._scope,
-            names,
+            {name: name for name in names},
             subject=subject,
             act=act,
             max_age=None if max_age_days is None else timedelta(days=max_age_days),

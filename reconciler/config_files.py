@@ -161,8 +161,8 @@ def load_attribute_book(books: BookChoice | None) -> AttributeBook:
         else:
             of_agents[pattern] = of_agents.get(pattern, shared).merged_with(book)
     for one, other in combinations(of_agents, 2):
-        may_fit = other, one.replace("*", other.strip("*")), other.replace("*", one.strip("*"))
-        fits_both = any(fnmatchcase(each, one) and fnmatchcase(each, other) for each in may_fit)
+        fits_one = one.replace("*", other.strip("*"))
+        fits_both = fnmatchcase(other, one) or fnmatchcase(fits_one, other)
         if fits_both and not fnmatchcase(one, other):
             raise ConfigurationError(
                 f"books of both {one!r} and {other!r} are for the same agents, and only those of "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 from sys import maxsize
 
 from reconciler.domain.recalling.checking import ActCheck, Doubts, check
@@ -19,7 +19,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Meant
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.service.recall import Known, Recall, open_disputes
+from reconciler.service.recall import Recall, open_disputes
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
 
@@ -52,48 +52,29 @@ class Acting:
     def check(
         self,
         scope: Scope,
-        about: Sequence[str],
-        *,
+        about: Mapping[str, str],
         subject: str | None,
         act: str,
         max_age: timedelta | None,
+        account: str | None = None,
     ) -> ActCheck:
         """Check before an act; see ``ContactMemory.check``.
 
         Args:
             scope: the contact.
-            about: attributes, and facts by id or handle.
+            about: attributes, and facts by id or handle; each by the name that the caller gave it.
             subject: whom the attributes are about; None for the contact.
             act: what is planned, in words; may be empty.
             max_age: the longest time since a fact was last said; None for any.
+            account: the account that the scope is; None for the contact that was asked about.
         """
-        own, looked = self.recall.known(scope), []
-        known: list[tuple[str | None, Scope, Known]] = [(None, scope, own)]
-        for name in own.recallable.accounts(self.clock()):
-            whole = scope.account(name)
-            known.append((name, whole, self.recall.known(whole)))
-        all_ids = [use.fact_id for *_, held in known for use in held.uses]
-        ids = {each: named_by(each, all_ids) for each in about}
-        for account, whose, held in known:
-            asked, doubts = self._looked(whose, held, ids, subject, max_age)
-            looked.append((asked, replace(doubts, account=account)))
-            if account is None:
-                ids = {name: fact_id for name, fact_id in ids.items() if not asked[name]}
-        resting = [fact for asked, _ in looked for each in asked.values() for fact in each]
-        return check(looked, self._limits(scope, act, resting))
-
-    def _looked(
-        self,
-        scope: Scope,
-        known: Known,
-        ids: Mapping[str, str],
-        subject: str | None,
-        max_age: timedelta | None,
-    ) -> tuple[Mapping[str, Sequence[Fact]], Doubts]:
-        """Return the facts of a contact, or of an account, by name, and the doubts about them."""
-        now = self.clock()
+        now, known = self.clock(), self.recall.known(scope)
         links = self.fact_store.list_supersessions(scope)
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
+        wholes = {name: scope.account(name) for name in known.recallable.accounts(now)}
+        uses = [*known.uses, *chain(*map(self.fact_store.list_uses, wholes.values()))]
+        all_ids = [use.fact_id for use in uses]
+        ids = {name: named_by(each, all_ids) for name, each in about.items()}
         newer = {link.old_id: link.new_id for link in links}
         ids = {name: last_said(fact_id, links) for name, fact_id in ids.items()}
         _, found = self.fact_store.find_facts(scope, [*ids.values()])
@@ -136,8 +117,12 @@ class Acting:
             },
             now=now,
             max_age=max_age,
+            account=account,
         )
-        return asked, doubts
+        resting = [fact for each in asked.values() for fact in each]
+        left, how = {name: ids[name] for name in ids if not asked[name]}, (subject, act, max_age)
+        theirs = [self.check(whole, left, *how, name) for name, whole in wholes.items() if left]
+        return check(asked, self._limits(scope, act, resting), doubts, theirs)
 
     def said_of(
         self, scope: Scope, name: str, subject: str | None, values: Iterable[SlotValue]

@@ -121,22 +121,28 @@ class Doubts:
 
 
 def check(
-    looked: Sequence[tuple[Mapping[str, Sequence[Fact]], Doubts]], limits: Sequence[Fact]
+    asked: Mapping[str, Sequence[Fact]],
+    limits: Sequence[Fact],
+    doubts: Doubts,
+    theirs: Sequence[ActCheck],
 ) -> ActCheck:
     """Check whether an act may rest on facts.
 
     Args:
-        looked: the facts that the act needs, by the name under which each was asked for, and what
-            is known beside them: of the contact, then of each account.
+        asked: the facts that the act needs, by the name under which each was asked for.
         limits: the limits that touch the act.
+        doubts: what is known beside the facts.
+        theirs: the checks of the contact's accounts, of the names that it has no fact of.
     """
-    known = {about: facts for asked, _ in looked for about, facts in asked.items() if facts}
+    told = [reason for each in theirs for reason in each.reasons]
+    known = {reason.about for reason in told}
     reasons = [
-        CheckReason(about=without_secrets(about), advice=advice, reason=reason, fact_id=fact_id)
-        for asked, doubts in looked
+        CheckReason(about=clean, advice=advice, reason=reason, fact_id=fact_id)
         for about, facts in asked.items()
-        for advice, reason, fact_id in _about(about, facts, doubts, is_known=about in known)
+        if (clean := without_secrets(about))
+        for advice, reason, fact_id in _about(about, facts, doubts, is_known=clean in known)
     ]
+    reasons += told
     reasons += [
         CheckReason(
             about="act",
@@ -147,14 +153,17 @@ def check(
         for limit in limits
     ]
     gravest = max((each.advice for each in reasons), key=[*Advice].index, default=Advice.GO)
-    facts = {fact.fact_id: fact for asked, _ in looked for own in asked.values() for fact in own}
-    return ActCheck(advice=gravest, reasons=tuple(reasons), facts=tuple(facts.values()))
+    resting = (*asked.values(), *(each.facts for each in theirs))
+    facts = {fact.fact_id: fact for each in resting for fact in each}
+    return ActCheck(
+        advice=gravest, reasons=tuple(dict.fromkeys(reasons)), facts=tuple(facts.values())
+    )
 
 
 def _about(
     about: str, facts: Sequence[Fact], doubts: Doubts, *, is_known: bool
 ) -> Iterator[tuple[Advice, str, str | None]]:
-    if not (is_known or doubts.account):
+    if not (facts or is_known or doubts.account):
         yield Advice.ASK, "nothing is known of it", None
     for reason, names in doubts.of_names.items():
         if about in names:
