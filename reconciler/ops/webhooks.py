@@ -47,7 +47,6 @@ _LOG = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
 _ITEMS_MAX = 200
 _JOBS_MAX = 1_000_000
-_ADDED = {"content-type": "application/json"}
 _NAT64 = ip_network("64:ff9b::/32")
 """Its addresses end with the IPv4 address that they lead to. Source: RFC 6052 and 8215."""
 
@@ -335,6 +334,7 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
     host, is_plain = str(parts.hostname), parts.scheme == "http"
     secret = hook.secret.get_secret_value() if hook.secret else ""
     headers = {
+        "content-type": "application/json",
         "webhook-id": event_id,
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": Webhook(secret).sign(event_id, now, body),
@@ -352,7 +352,7 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
         timer.start()
         try:
             path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
-            made.request("POST", path, body.encode(), headers | _ADDED)
+            made.request("POST", path, body.encode(), headers)
             return made.getresponse().status
         except (OSError, HTTPException) as error:
             if timer.finished.is_set():

@@ -96,6 +96,9 @@ class Acting:
             wanted[name], is_unclear, said = self.said_of(scope, name, subject, values)
             unclear += [name] if is_unclear else []
             asked[name] = [facts[each.fact_id] for each in said]
+        left, how = {name: ids[name] for name in ids if not asked[name]}, (subject, act, max_age)
+        theirs = [self.check(whole, left, *how, name) for name, whole in wholes.items() if left]
+        elsewhere = {reason.about for each in theirs for reason in each.reasons}
         held = [*self.records.held([scope])] if wanted else []
         disputes = open_disputes(known.conflicts)
         told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
@@ -108,6 +111,7 @@ class Acting:
             replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
             instead={old: facts[head] for old in newer if (head := head_of(old, newer)) in facts},
             of_names={
+                "nothing is known of it": () if account else left.keys() - elsewhere,
                 "more than one known person fits": unclear,
                 "a note about it waits for an answer": [
                     name
@@ -118,11 +122,10 @@ class Acting:
             now=now,
             max_age=max_age,
             account=account,
+            theirs=theirs,
         )
         resting = [fact for each in asked.values() for fact in each]
-        left, how = {name: ids[name] for name in ids if not asked[name]}, (subject, act, max_age)
-        theirs = [self.check(whole, left, *how, name) for name, whole in wholes.items() if left]
-        return check(asked, self._limits(scope, act, resting), doubts, theirs)
+        return check(asked, self._limits(scope, act, resting), doubts)
 
     def said_of(
         self, scope: Scope, name: str, subject: str | None, values: Iterable[SlotValue]

@@ -109,6 +109,7 @@ class Doubts:
         now: the time (UTC).
         max_age: the longest time since a fact was last said; None for any.
         account: the account that the facts are about; None for the contact.
+        theirs: the checks of the contact's accounts, of the names that it has no fact of.
     """
 
     of_facts: Mapping[str, Collection[str]]
@@ -118,31 +119,23 @@ class Doubts:
     now: datetime
     max_age: timedelta | None = None
     account: str | None = None
+    theirs: Sequence[ActCheck] = ()
 
 
-def check(
-    asked: Mapping[str, Sequence[Fact]],
-    limits: Sequence[Fact],
-    doubts: Doubts,
-    theirs: Sequence[ActCheck],
-) -> ActCheck:
+def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: Doubts) -> ActCheck:
     """Check whether an act may rest on facts.
 
     Args:
         asked: the facts that the act needs, by the name under which each was asked for.
         limits: the limits that touch the act.
         doubts: what is known beside the facts.
-        theirs: the checks of the contact's accounts, of the names that it has no fact of.
     """
-    told = [reason for each in theirs for reason in each.reasons]
-    known = {reason.about for reason in told}
     reasons = [
-        CheckReason(about=clean, advice=advice, reason=reason, fact_id=fact_id)
+        CheckReason(about=without_secrets(about), advice=advice, reason=reason, fact_id=fact_id)
         for about, facts in asked.items()
-        if (clean := without_secrets(about))
-        for advice, reason, fact_id in _about(about, facts, doubts, is_known=clean in known)
+        for advice, reason, fact_id in _about(about, facts, doubts)
     ]
-    reasons += told
+    reasons += [reason for each in doubts.theirs for reason in each.reasons]
     reasons += [
         CheckReason(
             about="act",
@@ -153,7 +146,7 @@ def check(
         for limit in limits
     ]
     gravest = max((each.advice for each in reasons), key=[*Advice].index, default=Advice.GO)
-    resting = (*asked.values(), *(each.facts for each in theirs))
+    resting = (*asked.values(), *(each.facts for each in doubts.theirs))
     facts = {fact.fact_id: fact for each in resting for fact in each}
     return ActCheck(
         advice=gravest, reasons=tuple(dict.fromkeys(reasons)), facts=tuple(facts.values())
@@ -161,10 +154,8 @@ def check(
 
 
 def _about(
-    about: str, facts: Sequence[Fact], doubts: Doubts, *, is_known: bool
+    about: str, facts: Sequence[Fact], doubts: Doubts
 ) -> Iterator[tuple[Advice, str, str | None]]:
-    if not (facts or is_known or doubts.account):
-        yield Advice.ASK, "nothing is known of it", None
     for reason, names in doubts.of_names.items():
         if about in names:
             yield Advice.ASK, reason, None
