@@ -9,6 +9,8 @@ import httpx2
 import pytest
 
 from reconciler import Memory
+from reconciler.entrypoints.serving import address_of
+from reconciler.errors import InvalidRequestError
 from reconciler.serve.access.http_door import Address
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
@@ -177,3 +179,9 @@ def test_a_revoked_token_leaves_no_older_one_and_no_usual_name(server: Api) -> N
     held.revoke(newer.token_id)
     assert held.find_named("dora") is None
     assert held.find_named("operator") is None
+
+
+@pytest.mark.parametrize("name", ["", "X User", "X-Forwarded-User:", "\r\n"])
+def test_a_login_header_that_no_request_can_have_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequestError, match="must name a header, such as X-Forwarded-User"):
+        address_of("127.0.0.1", 0, None, None, None, name)
