@@ -252,7 +252,7 @@ def test_each_event_has_all_attempts(kept_engine: EngineUnderTest, receiver: Rec
         tried(5)
         assert receiver.ids == [first] * 3 + [second] * 2
         assert state_of(memory).attempts == 2
-        # An agent whose events come before these begins with its own count.
+        # The events of another agent, which come first, have their own count.
         other = memory.contact("air", "ada").note("Of another agent.").decision_id
         tried(6)
         assert receiver.ids[5:] == [other] * 3 + [second] * 3
