@@ -88,12 +88,13 @@ def killed_while_writing(engine: EngineUnderTest, number: int, seconds: float) -
     return acknowledged
 
 
-def halves(engine: EngineUnderTest) -> list[str]:
-    """Which kinds of half-written things there are for the next opener of the store.
-
-    A kill may cut the engine's log within a record, which only the next opener mends.
-    """
+def open_after_a_kill(engine: EngineUnderTest) -> None:
+    """A kill may cut the engine's log within a record, which only the next opener mends."""
     Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments).close()
+
+
+def halves(engine: EngineUnderTest) -> list[str]:
+    """Which kinds of half-written things there are."""
     lacking = {
         name: f"MATCH {pattern.split(')')[0]}) WHERE NOT EXISTS {{ MATCH {pattern} }} RETURN 1"
         for name, pattern in WHOLE.items()
@@ -110,6 +111,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_halves(
     for number in range(KILLS):
         seconds = chance.uniform(0, LATEST_KILL_SECONDS)
         acknowledged += killed_while_writing(one_of_each, number, seconds)
+        open_after_a_kill(one_of_each)
         assert halves(one_of_each) == []
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         known = _decisions(memory)
@@ -164,6 +166,7 @@ def test_an_import_that_is_killed_again_and_again_writes_every_line_once(
             told = list(worker.answers())
             killing.join()
         assert "imported" not in told, "it was done before it was killed; write more notes"
+        open_after_a_kill(one_of_each)
         assert halves(one_of_each) == []
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         report = memory.import_notes(path.read_text().splitlines(), source=str(path))
