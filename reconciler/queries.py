@@ -30,7 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from reconciler.errors import QueryFileError
 from reconciler.frozen import in_order
@@ -74,15 +74,19 @@ def value_at(given: Parameters, path: str) -> Any:
     """
     value: Any = given
     try:
-        for name in path.split("."):
+        for name in _names_in(path):
             value = None if value is None else value[name]
     except (KeyError, TypeError):
         raise QueryFileError(f"${path}: there is no {name}") from None
     return value
 
 
-@in_order
-class Loop:
+@cache
+def _names_in(path: str) -> list[str]:
+    return path.split(".")
+
+
+class Loop(NamedTuple):
     """Something done once for each element of a list, which then goes by ``name``."""
 
     name: str
@@ -123,12 +127,16 @@ class Statement:
         path, holds = self.condition
         return holds(value_at(given, path))
 
-    def repetitions(self, given: Parameters) -> Iterator[Parameters]:
+    def repetitions(
+        self, given: Parameters, known: dict[tuple[Loop, ...], list[Parameters]] | None = None
+    ) -> list[Parameters]:
         """Parameters of each run of it: as given, or for every element of its loops.
 
-        None where it does not apply.
+        None where it does not apply. Statements with the same loops share what those give for the
+        same parameters: ``known`` keeps it.
         """
-        return (scope for scope in _repeated(self.loops, given) if self.applies(scope))
+        scopes = _repeated(self.loops, given, {} if known is None else known)
+        return [scope for scope in scopes if self.applies(scope)]
 
 
 @in_order
@@ -158,9 +166,9 @@ class Query:
                 f"query {self.name}: missing {sorted(missing)}, unknown {sorted(unknown)}"
             )
 
-    def repetitions(self, given: Parameters) -> Iterator[Parameters]:
+    def repetitions(self, given: Parameters) -> list[Parameters]:
         """Parameters of each run of the script."""
-        return _repeated((self.loop,) if self.loop else (), given)
+        return _repeated((self.loop,) if self.loop else (), given, {})
 
 
 @in_order
@@ -241,13 +249,15 @@ def parse_query(name: str, text: str) -> Query:
     )
 
 
-def _repeated(loops: tuple[Loop, ...], given: Parameters) -> Iterator[Parameters]:
+def _repeated(
+    loops: tuple[Loop, ...], given: Parameters, known: dict[tuple[Loop, ...], list[Parameters]]
+) -> list[Parameters]:
     if not loops:
-        yield given
-        return
-    outer, *inner = loops
-    for scope in outer.over(given):
-        yield from _repeated(tuple(inner), scope)
+        return [given]
+    if loops not in known:
+        outer = _repeated(loops[:-1], given, known)
+        known[loops] = [each for scope in outer for each in loops[-1].over(scope)]
+    return known[loops]
 
 
 def _loop(text: str) -> Loop | None:

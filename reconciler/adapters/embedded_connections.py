@@ -87,10 +87,11 @@ class PlanningConnection(ladybug.Connection):
             RuntimeError: the engine failed.
         """
         with closing(self._result(text, dict(given or {}))) as result:
-            columns: list[str] = result.get_column_names()
             lists = list(chain.from_iterable(_pages_of(result)))
-            if lists:
-                _say_utc(lists, result.get_column_data_types())
+            if not lists:  # as of most writes
+                return []
+            _say_utc(lists, result.get_column_data_types())
+            columns: list[str] = result.get_column_names()
             return [dict(zip(columns, row, strict=True)) for row in lists]
 
     def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
@@ -148,6 +149,8 @@ def _type(value: Any) -> Any:
 
     For a map, with its names in order.
     """
+    if isinstance(value, str | float | datetime):  # as most are
+        return type(value)
     if isinstance(value, list):
         first = next((element for element in value if element is not None), None)
         return (list, *_type(first)) if isinstance(first, dict) else (list, type(first))

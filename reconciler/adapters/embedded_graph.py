@@ -46,6 +46,7 @@ from reconciler.errors import (
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
+    Loop,
     Parameters,
     Query,
     Statement,
@@ -422,7 +423,6 @@ class EmbeddedGraph:
         check_folder_is_writable(self._path)  # before the engine reports it as a failing disk
         with self._writer() as connection:
             self._mark_open(connection)
-            self._check_storage()
             try:
                 connection.rows("BEGIN TRANSACTION")
                 rows = _run_script(connection, query, given)
@@ -489,6 +489,7 @@ class EmbeddedGraph:
             self._files.expect_no_log()
             self._checkpoint(connection, _PATIENCE_SECONDS)
         self._is_marked = True
+        self._check_storage()
 
     def _mark_closed(self, connection: PlanningConnection) -> bool:
         """Write everything into the main file and mark it as whole; True if this succeeded."""
@@ -723,35 +724,41 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
         raise
 
 
+_Run = tuple[Parameters, dict[tuple[Loop, ...], list[Parameters]], list[Row]]
+"""A run of a script: its parameters, what its loops give, and its rows so far."""
+
+
 def _run_script(connection: PlanningConnection, query: Query, given: Parameters) -> list[Row]:
     """The rows of all runs of a script: one run, or a run for each element of its list.
 
     Each statement runs for all of them before the next one does. A run ends at a statement with a
     RETURN that gives it no row. The rows of a run are the rows of its last statement.
     """
-    runs: list[tuple[Parameters, list[Row]]] = [(each, []) for each in query.repetitions(given)]
+    runs: list[_Run] = [(each, {}, []) for each in query.repetitions(given)]
     for statement in query.statements:
         if statement.is_together:
-            every = (once for each, _ in runs for once in statement.repetitions(each))
+            every = [once for each, known, _ in runs for once in statement.repetitions(each, known)]
             for text, values in bound_together(statement, every):
                 connection.rows(text, values)
         else:
-            runs = [
-                (each, told or rows)
-                for each, rows in runs
-                if (told := _run_once(connection, statement, each)) is not None
-            ]
-    return [row for _, rows in runs for row in rows]
+            runs = [run for run in runs if _goes_on(connection, statement, *run)]
+    return [row for _, _, rows in runs for row in rows]
 
 
-def _run_once(
-    connection: PlanningConnection, statement: Statement, given: Parameters
-) -> list[Row] | None:
-    """Rows that a statement returns; None if it has a RETURN and any repetition gives none."""
-    returns, rows = "RETURN" in statement.text, []
-    for repetition in statement.repetitions(given):
+def _goes_on(
+    connection: PlanningConnection,
+    statement: Statement,
+    given: Parameters,
+    known: dict[tuple[Loop, ...], list[Parameters]],
+    rows: list[Row],
+) -> bool:
+    """Run a statement, and keep its rows; false if it returns any, and a repetition gives none."""
+    found: list[Row] = []
+    for repetition in statement.repetitions(given, known):
         told = connection.rows(*bound(statement, repetition))
-        if returns and not told:
-            return None
-        rows += told if returns else []  # altering a table gives a row, too
-    return rows
+        if "RETURN" in statement.text:  # altering a table gives a row, too
+            if not told:
+                return False
+            found += told
+    rows[:] = found or rows
+    return True

@@ -8,7 +8,7 @@ here: a connection or a transaction.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -70,13 +70,16 @@ def _bound(statement: Statement, maps: _Maps, values: Values) -> Bound:
     return _text(statement, tuple(maps.items()), nulls), named
 
 
-def bound_together(statement: Statement, runs: Iterable[Parameters]) -> Iterator[Bound]:
+def bound_together(statement: Statement, runs: Sequence[Parameters]) -> Iterator[Bound]:
     """Like ``bound``, for many runs of a statement: few texts, with a list for each value.
 
     The engine makes many rows together in half the time, and each statement alone costs 0.15 ms. A
     null in a list is a property that the node lacks. If a list holds lists, none of them may be
     null, or the engine cannot read it; so runs without such a list go in another text.
     """
+    if len(runs) == 1:
+        yield bound(statement, runs[0])
+        return
     alike: dict[frozenset[str], list[_Told]] = {}
     for given in runs:
         maps, values = _told(statement, given)
@@ -194,6 +197,7 @@ def _text(
     return PARAMETER.sub(lambda name: "NULL" if name[1] in nulls else f"${_flat(name[1])}", text)
 
 
+@cache
 def _flat(path: str) -> str:
     """A path as the name of a parameter, which has no dots."""
     return path.replace(".", "__")
@@ -204,11 +208,16 @@ def _foreign(value: Any) -> Any:
 
     The engine would drop any other offset.
     """
+    if isinstance(value, _AS_THEY_ARE):
+        return value
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, list) and value and isinstance(value[0], dict | list | None):
         return _in_one_order(value)
     return value
+
+
+_AS_THEY_ARE = (str, int, float, bytes)
 
 
 def _in_one_order(values: Sequence[Any]) -> list[Any]:
