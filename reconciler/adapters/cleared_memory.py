@@ -92,11 +92,17 @@ def give_back_memory() -> None:
     6 ms of processor time. Source: measured with ``malloc_info``.
     """
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        _library().malloc_trim(0)
 
 
 def _fill_with(byte: int) -> bool:
-    return bool(ctypes.CDLL(None).mallopt(_PERTURB, byte))
+    return bool(_library().mallopt(_PERTURB, byte))
+
+
+@cache
+def _library() -> Any:
+    """The C library; to look for it takes a tenth of a millisecond."""
+    return ctypes.CDLL(None)
 
 
 @cache
@@ -113,7 +119,7 @@ def _hosts_own() -> int:
 
 def _filling() -> int | None:
     """Byte that used memory is filled with when it is handed out; None if it is left as is."""
-    library: Any = ctypes.CDLL(None)
+    library = _library()
     library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
     blocks = [library.malloc(_PAGE_BYTES) for _ in range(_PROBES)]
