@@ -289,11 +289,12 @@ def ids_of(record: Any) -> Iterator[tuple[str, str]]:
             yield from ids_of(item)
     for name, is_given in _fields(record.__class__):
         value = getattr(record, name)
-        if name == "session_key":  # made of ids that are checked where they are
+        # Made of ids that are checked where they are, or by this call.
+        if name == "session_key" or (is_given and name == "episode_id" and record.is_new):
             continue
         if is_given and value is not None:
             yield from ((name, text) for text in ([value] if isinstance(value, str) else value))
-        elif isinstance(value, list | tuple) or _fields(value.__class__):
+        elif value and (isinstance(value, list | tuple) or _fields(value.__class__)):
             yield from ids_of(value)
 
 

@@ -77,6 +77,8 @@ def _semantics(decision: Decision) -> RecallSemantics:
     against any order: a person may object at any time.
     """
     said = decision.judged.recall_semantics
+    if not decision.conflicting_ids:
+        return said
     is_ban, is_negated = said is RecallSemantics.NEGATIVE, bool(read(decision.text).negated)
     is_lifting = decision.note.trust is not SourceKind.OPERATOR and any(
         each.fact_id in decision.conflicting_ids

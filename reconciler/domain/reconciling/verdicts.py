@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap, takewhile
-from typing import Any
+from operator import attrgetter
 
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Relations
@@ -78,8 +78,11 @@ def neighbour_of(fact: Fact, cosine: float, **flags: bool) -> Neighbour:
         cosine: its raw cosine to the note, in [-1, 1].
         **flags: the fields of ``Neighbour`` about its state at this moment; False if left out.
     """
-    own: dict[str, Any] = {name: getattr(fact, name) for name in _OF_FACT}
+    own = dict(zip(_OF_FACT, _own(fact), strict=True))
     return Neighbour(cosine=cosine, **(own | flags))
+
+
+_own = attrgetter(*_OF_FACT)
 
 
 def is_rival(note: Note, fact: Fact) -> bool:

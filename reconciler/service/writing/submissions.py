@@ -269,6 +269,8 @@ class Submission:
 
     def about(self, note: Note) -> Submission:
         """Return the submission with another note, worded or dated differently."""
+        if note is self.note:
+            return self
         return replace(self, candidate=replace(self.candidate, note=note))
 
 
