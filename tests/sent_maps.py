@@ -172,7 +172,7 @@ def _commit(store: DecisionStore) -> None:
     )
     [told] = rich.evidence
     episodes = (told, replace(told, session_id="call-2", is_new=True))
-    known = frozenset({ALICE.session_key("call-1")})
+    known = {ALICE.session_key("call-1"): NOON}
     kept = plain.fact
     rich = replace(rich, evidence=episodes, known_sessions=known, kept=kept, restored=(kept,))
     store.commit_decisions([replace(rich, reopened=(conflict,)), plain])

@@ -29,7 +29,8 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
 
 // A clock may step back; even then no decision about a contact is newer than last_decision_at. A session that
 // this process knows needs no look of its own. If it is missing after all, there is no row, and the contact
-// is read again as if nothing were known. With one such session, as in live writes, one statement does both.
+// is read again as if nothing were known. It began no later than this note: every SET of a column leaves a
+// version that each later one of it reads past. With one such session, as in live writes, one statement does both.
 // only when each.known_sessions is one
 // for each said of each.known_sessions
 MATCH (contact:Contact {contact_key: $each.contact_key}),
@@ -40,8 +41,6 @@ WHERE contact.version = $each.version
 SET contact.version = $each.next_version,
     contact.last_decision_at = CASE WHEN contact.last_decision_at > $each.at
                                     THEN contact.last_decision_at ELSE $each.at END,
-    session.started_at = CASE WHEN $said.started_at < session.started_at
-                              THEN $said.started_at ELSE session.started_at END,
     session.ended_at = CASE WHEN $said.ended_at > session.ended_at
                             THEN $said.ended_at ELSE session.ended_at END
 RETURN contact.contact_key AS contact_key;
@@ -51,9 +50,7 @@ RETURN contact.contact_key AS contact_key;
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (session:Session {session_key: $said.session_key})
 WHERE contact.version = $each.version
-SET session.started_at = CASE WHEN $said.started_at < session.started_at
-                              THEN $said.started_at ELSE session.started_at END,
-    session.ended_at = CASE WHEN $said.ended_at > session.ended_at
+SET session.ended_at = CASE WHEN $said.ended_at > session.ended_at
                             THEN $said.ended_at ELSE session.ended_at END
 RETURN session.session_key AS session_key;
 

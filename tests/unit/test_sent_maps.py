@@ -25,7 +25,9 @@ MAPPED = sorted(
 OF_ANY_AGE = ("rows.node.", "nodes.node.", "links.link.")
 """Below these are the properties of whole nodes and links; which ones, their label says."""
 
-OF_NEO4J_ALONE = {"contacts.known_sessions.session_id", "contacts.known_sessions.channel"}
+OF_NEO4J_ALONE = {
+    f"contacts.known_sessions.{name}" for name in ("session_id", "channel", "started_at")
+}
 """There a known session that is gone meanwhile is made again; the embedded engine looks again."""
 
 

@@ -532,6 +532,7 @@ def _is_control(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cs"}
 
 
+@lru_cache(maxsize=4096)  # the same few keys are made ten times for a note
 def _join(*parts: str) -> str:
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
@@ -687,7 +688,8 @@ class Note(Remembered):
         """
         if not self.is_undated:
             return self
-        return replace(self, said_at=max((self.said_at, *times)))
+        latest = max((self.said_at, *times))
+        return self if latest == self.said_at else replace(self, said_at=latest)
 
     @property
     def trust(self) -> SourceKind:

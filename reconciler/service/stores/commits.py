@@ -103,7 +103,8 @@ class Commit:
         restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         linked_ids: the facts that may have a link of a dispute, open or settled, which a fact that
             replaces them takes over; None if that is not known.
-        known_sessions: the keys of sessions that this process has seen in the store.
+        known_sessions: the sessions that this process has seen in the store, by key, each with a
+            time at which it had begun.
         also: further commits about the contact, written with it, each on the version before.
         joint: the other contact of a merge or a split.
         unquoted: with a split, the decisions that quoted a fact of the contact that they are not
@@ -123,10 +124,16 @@ class Commit:
     restored: tuple[Fact, ...] = ()
     reopened: tuple[Conflict, ...] = ()
     linked_ids: Set[str] | None = None
-    known_sessions: Set[str] = frozenset()
+    known_sessions: Mapping[str, datetime] = field(default_factory=dict)
     also: tuple[Commit, ...] = ()
     joint: Joint | None = None
     unquoted: Sequence[Decision] = ()
+
+    @property
+    def told_at(self) -> Iterator[tuple[Evidence, datetime]]:
+        """Return the evidence with its times; its own has that of the note."""
+        for place, told in enumerate(self.evidence):
+            yield told, told.said_at if place else self.decision.note.said_at
 
     @property
     def before(self) -> tuple[Standing, ...]:
@@ -168,14 +175,16 @@ def contact_map(commits: Sequence[Commit]) -> Row:
 
 
 def _session_maps(commits: Sequence[Commit]) -> dict[str, list[Row]]:
-    """Return the sessions of the evidence, each once, with its first and last time."""
+    """Return the sessions of the evidence with their first and last times.
+
+    A known session began no later, so only its end may move.
+    """
     known: dict[str, Row] = {}
     unknown: dict[str, Row] = {}
     for commit in commits:
-        for place, told in enumerate(commit.evidence):
-            at = told.said_at if place else commit.decision.note.said_at
-            key = told.kept_in
-            is_known = key in commit.known_sessions and key not in unknown
+        for told, at in commit.told_at:
+            key, began = told.kept_in, commit.known_sessions.get(told.kept_in)
+            is_known = began is not None and began <= at and key not in unknown
             session = (known if is_known else unknown).setdefault(
                 key,
                 {

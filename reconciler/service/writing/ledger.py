@@ -184,7 +184,7 @@ class Seen:
             is known.
         disputed: the other sides of each of those facts that is in dispute, by its id.
         linked_ids: the facts that may have a link of a dispute; None if that is not known.
-        sessions: the keys of the contact's sessions that this process has seen.
+        sessions: the contact's sessions that this process has seen, as a commit has them.
         forgotten: the contact's words that are forgotten, or will be soon.
         replacing_none: the facts that are known to have replaced no other; plans add to them.
         note: the note as the contact's facts place it; None for a note that is not compared.
@@ -199,7 +199,7 @@ class Seen:
     lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     linked_ids: Set[str] | None = None
-    sessions: Set[str] = frozenset()
+    sessions: Mapping[str, datetime] = field(default_factory=dict)
     forgotten: Forgotten = NOTHING
     replacing_none: set[str] = field(default_factory=set)
     note: Note | None = None

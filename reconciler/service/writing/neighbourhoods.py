@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -110,7 +110,7 @@ class Neighbourhood:
         self._conflicts = OpenConflicts(conflicts, linked_ids)
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
         self._words = WordIndex(Told(facts) if texts is None else texts)
-        self.sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
+        self.sessions: Mapping[str, datetime] = {}  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
         self.replacing_none: set[str] = set()
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
@@ -335,9 +335,9 @@ class Neighbourhood:
         if name and commit.decision.action.is_reconciled:
             self._called = frozenset({name})
         self._conflicts.apply(commit)
-        told_in = {told.kept_in for told in commit.evidence}
-        if not told_in <= self.sessions:
-            self.sessions |= told_in
+        began = {told.kept_in: at for told, at in commit.told_at}
+        if any(self.sessions.get(key, FAR_AHEAD) > at for key, at in began.items()):
+            self.sessions = {**self.sessions, **began}
         for fact_id in commit.lapsed:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
