@@ -8,7 +8,6 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-import tenacity.nap
 
 from reconciler import Memory, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
@@ -74,7 +73,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedGraph]:
 
 @pytest.fixture
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tenacity.nap.time, "sleep", lambda _: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
 
 
 @pytest.mark.usefixtures("without_waits")

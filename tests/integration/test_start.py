@@ -46,7 +46,7 @@ FOR_OTHER_LANGUAGES = {"py3langid"}
 FOR_ARBITRATION = {"anthropic", "openai"}
 FOR_ONE_COMMAND = {"neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}
-FOR_A_STORE = {"cachetools", "ladybug", "pydantic", "pydantic_settings", "tenacity"}
+FOR_A_STORE = {"cachetools", "ladybug", "pydantic", "pydantic_settings"}
 OF_OUR_OWN = {"reconciler.reading.lexicon", "reconciler.reading.named_secrets.grammar"}
 """Modules that compile expressions, or wait to."""
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-import tenacity.nap
 
 from reconciler import errors
 from reconciler.domain.records.policies import RetryPolicy
@@ -19,7 +18,7 @@ QUICK = RetryPolicy(attempts_max=5, unavailable_seconds_max=0.0)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What the loop would have slept, in seconds; the tests do not wait for it."""
     slept: list[float] = []
-    monkeypatch.setattr(tenacity.nap.time, "sleep", slept.append)
+    monkeypatch.setattr(time, "sleep", slept.append)
     return slept
 
 

@@ -8,30 +8,24 @@ only for errors that are ``retryable``.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    wait_random,
-    wait_random_exponential,
-)
-
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.errors import GraphConflictError, GraphUnavailableError, ReconcilerError
+from reconciler.errors import GraphUnavailableError, ReconcilerError
 from reconciler.ports.graph import Graph, Row
 
 T = TypeVar("T")
 
-_AFTER_CONFLICT = wait_random(0, 0.02)
+_AFTER_CONFLICT_SECONDS_MAX = 0.02
 """The wait between tries: as long as some commits. It does not grow, because a writer that lost
 often would then lose again."""
 
-_WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
+_WHILE_AWAY_SECONDS, _WHILE_AWAY_SECONDS_MAX = 0.01, 0.5
+"""The longest first wait for an engine that is away, which doubles, and the longest of all."""
 
 
 def call_with_retries(
@@ -51,39 +45,23 @@ def call_with_retries(
     Raises:
         ReconcilerError: the last attempt's error.
     """
-    away_seconds = 0.0
-
-    def once(number: int) -> T:
-        nonlocal away_seconds
+    number, away_seconds, idle_seconds = 1, 0.0, 0.0
+    while True:
         before_each()
         started = time.monotonic()
         try:
             return call(number)
-        except GraphUnavailableError:
-            away_seconds += time.monotonic() - started
-            raise
-
-    def is_over(state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        is_late = away_seconds + state.idle_for >= policy.unavailable_seconds_max
-        is_away = isinstance(error, GraphUnavailableError)
-        return (is_away and is_late) or state.attempt_number >= policy.attempts_max
-
-    def is_retried(error: BaseException) -> bool:
-        return isinstance(error, retried) and error.retryable
-
-    retrying = Retrying(
-        retry=retry_if_exception(is_retried), stop=is_over, wait=_wait, reraise=True
-    )
-    for attempt in retrying:
-        with attempt:
-            return once(attempt.retry_state.attempt_number)
-    raise AssertionError("unreachable: tenacity returns or raises")
-
-
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    return (_AFTER_CONFLICT if isinstance(error, GraphConflictError) else _WHILE_AWAY)(state)
+        except retried as error:
+            wait_max = _AFTER_CONFLICT_SECONDS_MAX
+            if is_away := isinstance(error, GraphUnavailableError):
+                wait_max = min(_WHILE_AWAY_SECONDS * 2 ** (number - 1), _WHILE_AWAY_SECONDS_MAX)
+                away_seconds += time.monotonic() - started
+            is_late = is_away and away_seconds + idle_seconds >= policy.unavailable_seconds_max
+            if not error.retryable or is_late or number >= policy.attempts_max:
+                raise
+        wait = random.uniform(0, wait_max)  # noqa: S311  no secret
+        time.sleep(wait)
+        number, idle_seconds = number + 1, idle_seconds + wait
 
 
 @dataclass(eq=False)
