@@ -28,7 +28,7 @@ inside a map.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -92,10 +92,9 @@ class Loop(NamedTuple):
     name: str
     path: str
 
-    def over(self, given: Parameters) -> Iterator[dict[str, Any]]:
-        """Parameters of each repetition; none for null and for an empty list."""
-        for element in value_at(given, self.path) or ():
-            yield {**given, self.name: element}
+
+Scopes = dict[tuple[Loop, ...], list[Parameters]]
+"""The parameters of each repetition that some loops give."""
 
 
 @in_order
@@ -127,9 +126,7 @@ class Statement:
         path, holds = self.condition
         return holds(value_at(given, path))
 
-    def repetitions(
-        self, given: Parameters, known: dict[tuple[Loop, ...], list[Parameters]] | None = None
-    ) -> list[Parameters]:
+    def repetitions(self, given: Parameters, known: Scopes | None = None) -> list[Parameters]:
         """Parameters of each run of it: as given, or for every element of its loops.
 
         None where it does not apply. Statements with the same loops share what those give for the
@@ -249,14 +246,16 @@ def parse_query(name: str, text: str) -> Query:
     )
 
 
-def _repeated(
-    loops: tuple[Loop, ...], given: Parameters, known: dict[tuple[Loop, ...], list[Parameters]]
-) -> list[Parameters]:
+def _repeated(loops: tuple[Loop, ...], given: Parameters, known: Scopes) -> list[Parameters]:
     if not loops:
         return [given]
     if loops not in known:
-        outer = _repeated(loops[:-1], given, known)
-        known[loops] = [each for scope in outer for each in loops[-1].over(scope)]
+        name, path = loops[-1]
+        known[loops] = [
+            {**scope, name: element}
+            for scope in _repeated(loops[:-1], given, known)
+            for element in value_at(scope, path) or ()
+        ]
     return known[loops]
 
 

@@ -46,9 +46,9 @@ from reconciler.errors import (
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
-    Loop,
     Parameters,
     Query,
+    Scopes,
     Statement,
     load_migrations,
     load_queries,
@@ -724,17 +724,13 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
         raise
 
 
-_Run = tuple[Parameters, dict[tuple[Loop, ...], list[Parameters]], list[Row]]
-"""A run of a script: its parameters, what its loops give, and its rows so far."""
-
-
 def _run_script(connection: PlanningConnection, query: Query, given: Parameters) -> list[Row]:
     """The rows of all runs of a script: one run, or a run for each element of its list.
 
     Each statement runs for all of them before the next one does. A run ends at a statement with a
     RETURN that gives it no row. The rows of a run are the rows of its last statement.
     """
-    runs: list[_Run] = [(each, {}, []) for each in query.repetitions(given)]
+    runs = [(each, Scopes(), list[Row]()) for each in query.repetitions(given)]
     for statement in query.statements:
         if statement.is_together:
             every = [once for each, known, _ in runs for once in statement.repetitions(each, known)]
@@ -749,7 +745,7 @@ def _goes_on(
     connection: PlanningConnection,
     statement: Statement,
     given: Parameters,
-    known: dict[tuple[Loop, ...], list[Parameters]],
+    known: Scopes,
     rows: list[Row],
 ) -> bool:
     """Run a statement, and keep its rows; false if it returns any, and a repetition gives none."""

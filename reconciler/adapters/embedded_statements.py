@@ -117,16 +117,13 @@ def _unwound(text: str, names: tuple[str, ...]) -> str:
 
 def _told(statement: Statement, given: Parameters) -> _Told:
     """Keys of each map that the text names, and every value by its path."""
-    values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
-    # In one order, so that few texts are planned. A list of maps is unwound by the text.
-    maps = {
-        path: tuple(sorted(held)) for path, held in values_by_path.items() if isinstance(held, dict)
-    }
+    maps: _Maps = {}
     values: Values = {}
-    for path, value in values_by_path.items():
-        if path in maps:
+    for path in _sorted(statement.params):
+        if isinstance(value := value_at(given, path), dict):
+            maps[path] = tuple(sorted(value))  # in one order, so that few texts are planned
             values |= {f"{path}.{key}": value[key] for key in maps[path]}
-        else:
+        else:  # a list of maps is unwound by the text
             values[path] = value
     return maps, values
 

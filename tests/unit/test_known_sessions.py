@@ -30,5 +30,4 @@ def test_a_neighbourhood_knows_from_when_on_a_session_had_begun() -> None:
     known = Neighbourhood(0, [], no_vectors(0))
     for version, at in enumerate((NOON, LATER, EARLIER)):
         assert known.apply(committed(ALICE, version, said_at=at))
-        assert known.sessions[KEY] <= at
-    assert known.sessions == {KEY: EARLIER}
+        assert known.sessions == {KEY: NOON}  # it may have begun earlier, and no later

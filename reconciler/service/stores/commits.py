@@ -352,9 +352,7 @@ def record_of(decision: Decision) -> str:
 
 def taken(held: object | None, *names: str) -> Row:
     """Return the values of these names, for a query; null for a missing value."""
-    if held is None:
-        return dict.fromkeys(names)
-    return {name: _as_parameter(getattr(held, name)) for name in names}
+    return {name: None if held is None else _as_parameter(getattr(held, name)) for name in names}
 
 
 def _as_parameter(value: Any) -> Any:

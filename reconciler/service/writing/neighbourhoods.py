@@ -336,8 +336,8 @@ class Neighbourhood:
             self._called = frozenset({name})
         self._conflicts.apply(commit)
         began = {told.kept_in: at for told, at in commit.told_at}
-        if any(self.sessions.get(key, FAR_AHEAD) > at for key, at in began.items()):
-            self.sessions = {**self.sessions, **began}
+        if not began.keys() <= self.sessions.keys():
+            self.sessions = {**began, **self.sessions}
         for fact_id in commit.lapsed:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
