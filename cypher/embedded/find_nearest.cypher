@@ -1,7 +1,16 @@
-// Always nothing: this engine keeps no vector index up to date with each write. See list_nearest.
+// The facts of the store that are nearest to a vector; exact, because it compares each fact. Nothing if the agent
+// has few of the store's contacts: then it takes less time to compare their facts alone (list_nearest), which
+// costs fifteen times as much for each fact. This engine keeps no vector index up to date with each write.
+// Only a column may follow a fact through the sorting: with the fact itself it took three times as long.
 // mode: read
-MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
-WHERE fact.embedding_model = $embedding_model AND false
-RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,
-       array_cosine_similarity(fact.embedding, $embedding) AS cosine
+MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
+WITH count(contact) AS own
+MATCH (contact:Contact)
+WITH own, count(contact) AS contacts
+WHERE own * 15 >= contacts
+RETURN own;
+
+MATCH (fact:Fact)
+WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
+RETURN fact.fact_id AS fact_id, array_cosine_similarity(fact.embedding, $embedding) AS cosine, true AS is_exact
 ORDER BY cosine DESC, fact_id LIMIT $limit

@@ -7,6 +7,6 @@
 CALL db.index.vector.queryNodes('fact_embedding', $limit, $embedding) YIELD node AS fact
 WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
 MATCH (fact)-[:ABOUT]->(contact:Contact)<-[:KNOWS]-(:Agent {agent_key: $agent_key})
-RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,
-       2 * vector.similarity.cosine(fact.embedding, $embedding) - 1 AS cosine
+RETURN fact.fact_id AS fact_id, 2 * vector.similarity.cosine(fact.embedding, $embedding) - 1 AS cosine,
+       false AS is_exact
 ORDER BY cosine DESC, fact_id

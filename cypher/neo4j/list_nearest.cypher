@@ -5,9 +5,8 @@ MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
   AND fact.state IN ['live', 'expired']
   AND (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
-WITH contact, fact,
+WITH fact,
      CASE WHEN fact.embedding_model = $embedding_model
           THEN fact.embedding ELSE fact.next_embedding END AS own
-RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,
-       2 * vector.similarity.cosine(own, $embedding) - 1 AS cosine
+RETURN fact.fact_id AS fact_id, 2 * vector.similarity.cosine(own, $embedding) - 1 AS cosine
 ORDER BY cosine DESC, fact_id LIMIT $limit

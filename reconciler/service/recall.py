@@ -441,7 +441,7 @@ _OVERFETCH = 4
 not pass the filter."""
 
 _INDEXED_MAX = 4_000
-"""The most facts that the index is asked for; after that, all facts of the agent are compared."""
+"""The most facts that an index is asked for; after that, all facts of the agent are compared."""
 
 _NAME_WEIGHT = 0.3
 """Added to the cosine of a fact that mentions or is about all names of the question."""
@@ -461,6 +461,10 @@ class _Search:
     vector: Floats
     limit: int
     wanted: RecallFilter
+
+    @property
+    def least(self) -> float:
+        return -1.0 if self.wanted.min_score is None else self.wanted.min_score
 
 
 @dataclass(frozen=True)
@@ -556,12 +560,12 @@ class FactFinder:
             question = with_asked(question, (), self.asked_attributes)
         assert question.vector is not None  # noqa: S101  there is a model
         asked = _Search(scope, question.vector, limit, wanted)
-        # The index looks at all agents' facts, and an agent may have few among very many.
-        hits = self._growing(self.fact_store.find_nearest, asked, _INDEXED_MAX)
-        if len(hits) < limit:
+        # It looks at all agents' facts, and an agent may have few among very many.
+        hits, is_all = self._growing(self.fact_store.find_nearest, asked, is_exact=False)
+        if not is_all:
             ids = [contact_id for contact_id, _ in self.contact_store.list_contact_ids(scope)]
             look = partial(self.fact_store.list_nearest, contact_ids=ids)
-            hits = self._growing(look, asked, None)
+            hits, _ = self._growing(look, asked)
         names = [self._name(asked, name) for name in names_in(query)]
         if wanted.min_score is None and _asks_of_unknown(query, names):
             return []
@@ -611,7 +615,7 @@ class FactFinder:
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
             look = partial(self.fact_store.list_nearest, contact_ids=contact_ids)
-            yield from self._growing(look, asked, None)
+            yield from self._growing(look, asked)[0]
         named = {
             fact.fact_id: (contact_id, fact)
             for name in names
@@ -622,38 +626,41 @@ class FactFinder:
             return
         vectors = embed(self.embedder, [fact.text for _, fact in named.values()])
         cosines = cosines_to(vectors, asked.vector).tolist()
-        least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         for (contact_id, fact), cosine in zip(named.values(), cosines, strict=True):
-            if cosine >= least:
+            if cosine >= asked.least:
                 yield FoundFact(contact_id=contact_id, fact=fact, similarity=cosine)
 
     def _growing(
-        self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
-    ) -> list[FoundFact]:
-        """Find the nearest facts that pass; fetch more until enough pass, or no more come."""
+        self, look: Callable[..., list[Near]], asked: _Search, *, is_exact: bool = True
+    ) -> tuple[list[FoundFact], bool]:
+        """Find the nearest facts that pass; fetch more until enough pass, or no more can.
+
+        Also return False if a fact that passes may be missing.
+        """
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self.embedder.model_id, asked.vector, rows)
             hits = self._passing(asked, near)
-            is_all = len(near) < rows if rows_max is None else rows * _OVERFETCH > rows_max
-            if len(hits) == asked.limit or is_all:
-                return hits
+            is_exact = is_exact or any(each.is_exact for each in near)
+            is_all = is_exact and (len(near) < rows or near[-1].cosine < asked.least)
+            is_all = is_all or len(hits) == asked.limit
             rows *= _OVERFETCH
+            if is_all or not (is_exact or rows <= _INDEXED_MAX):
+                return hits, is_all
 
     def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
         now = self.clock()
-        found_facts = self.fact_store.find_agents_facts(
-            asked.scope, [near_fact.fact_id for near_fact in near]
-        )
-        facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
-        least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
+        cosines = {each.fact_id: each.cosine for each in near if each.cosine >= asked.least}
+        found = self.fact_store.find_agents_facts(asked.scope, list(cosines))
         passing = (
-            FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
-            for near_fact in near
-            if (fact := facts.get(near_fact.fact_id)) and self._is_told(fact)
-            if asked.wanted.fits(fact) and near_fact.cosine >= least
+            FoundFact(
+                contact_id=found[fact_id][0], fact=found[fact_id][1].as_of(now), similarity=cosine
+            )
+            for fact_id, cosine in cosines.items()
+            if fact_id in found
         )
-        return list(islice(passing, asked.limit))
+        hits = (hit for hit in passing if self._is_told(hit.fact) and asked.wanted.fits(hit.fact))
+        return list(islice(hits, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
         """Find the facts that mention a word, page by page: an agent may have very many."""

@@ -30,8 +30,11 @@ COLD = {
     *("link_task_session", "list_contact_keys", "count_contacts"),
     *("list_unplaced", "list_changes"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
+    *("find_nearest", "find_expiry", "list_expiring_of_agent"),
+    *("list_pending_ids_of_agent", "list_disputed_of_agent"),
 }
-"""What an operator asks for now and then, or a task once."""
+"""What an operator asks for now and then, or a task once. One pass over few columns of a table is
+faster than a look at each contact of an agent that has many."""
 
 SCANS_WHILE_SMALL = ("[links:SUPERSEDES*", "[conflict:CONFLICTS_WITH]-(other")
 """What reads a table of some dozen rows; it is planned again as the store grows."""

@@ -117,6 +117,30 @@ def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: M
     assert len(found) == 2
 
 
+def test_an_agent_of_few_contacts_among_many_finds_its_own(memory: Memory) -> None:
+    """Whichever way its facts are compared; what others know is never found."""
+    for n in range(40):
+        memory.add_contact_note("other", f"c{n}", f"Prefers tea from shop {n}.")
+    for agent, wanted in (("crm", "bob"), ("other", "c7")):
+        memory.add_contact_note(agent, wanted, "Prefers tea in the garden.")
+        [found] = memory.agent(agent).find("Prefers tea in the garden.", limit=1)
+        assert (found.contact_id, found.fact.text) == (wanted, "Prefers tea in the garden.")
+    assert {hit.contact_id for hit in memory.agent("crm").find("Prefers tea", limit=90)} <= {
+        *("alice", "bob"),
+    }
+
+
+def test_a_least_score_ends_the_look_and_loses_nothing(memory: Memory) -> None:
+    for n in range(40):
+        memory.add_contact_note("crm", f"c{n}", f"Prefers tea from shop {n}.")
+    every = memory.agent("crm").find("Prefers tea from shop 7.", limit=60, min_score=0.0)
+    least = every[3].similarity
+    assert least is not None
+    found = memory.agent("crm").find("Prefers tea from shop 7.", limit=60, min_score=least)
+    near = [hit.fact.fact_id for hit in every if (hit.similarity or -1) >= least]
+    assert [hit.fact.fact_id for hit in found] == near
+
+
 def test_a_wider_look_finds_what_others_facts_stood_before(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

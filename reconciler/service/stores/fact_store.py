@@ -50,13 +50,17 @@ if TYPE_CHECKING:
     from reconciler.service.use_trace import Use
 
 
+_FURTHER = 8
+"""By how much more of the store is looked at if most of what came was another agent's."""
+
+
 @frozen
 class Near:
-    """A fact of one of an agent's contacts, with its raw cosine to a vector, in [-1, 1]."""
+    """A fact with its raw cosine to a vector, in [-1, 1]; exact if no nearer one is missing."""
 
     fact_id: str
-    contact_id: str
     cosine: float
+    is_exact: bool = True
 
 
 def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
@@ -197,10 +201,11 @@ class FactStore(Store):
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: Floats, limit: int
     ) -> list[Near]:
-        """Find facts of the agent's contacts near a vector with an index, nearest first.
+        """Find facts near a vector by one query of the whole store, nearest first.
 
-        The result is approximate, and has fewer than ``limit`` facts if other agents have facts as
-        near. It is empty if the engine has no such index, or has not built it yet.
+        An engine with an index gives an approximate result, nothing until the index is built, and
+        fewer than ``limit`` facts if other agents have facts as near. Another engine compares every
+        fact, also those of other agents, or gives nothing if the agent has few of them.
         """
         asked = _wanted(vector, embedding_model, limit)
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
@@ -230,14 +235,16 @@ class FactStore(Store):
             self.check_own_model()
         return near
 
-    def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        """Find the facts of these ids that are about any contact of the agent, by id."""
+    def find_agents_facts(
+        self, scope: Scope, fact_ids: Sequence[str]
+    ) -> dict[str, tuple[str, Fact]]:
+        """Find the facts of these ids about any contact of the agent, with its id; by fact id."""
         rows = (
             self.rows("find_agents_facts", agent_key=scope.agent_key, fact_ids=list(fact_ids))
             if fact_ids
             else []
         )
-        return by_fact_id(FACTS.all(rows))
+        return {fact.fact_id: (row["contact_id"], fact) for row, fact in FACTS.pairs(rows)}
 
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int
