@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from reconciler.domain.tasks.tasks import AnyTaskState, Task
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.service.stores.contact_store import ContactFilter
+    from reconciler.service.stores.rows import Scopes
     from reconciler.service.tasks.memory_context import MemoryContext
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields, SlotFields
@@ -258,8 +259,9 @@ class BoundMemory:
         check_flags(with_silent=with_silent)
         if isinstance(after, tuple) and len(after) == 3:
             return [*self.disputes(limit=limit, after=after)]
-        scopes, place = self._scopes(), _place(after)
-        waiting = self._services.records.pending(scopes, with_silent=with_silent, after=place)
+        waiting = self._services.records.pending(
+            self._scopes_or_agent(), with_silent=with_silent, after=_place(after)
+        )
         return first(waiting, limit)
 
     def disputes(
@@ -282,18 +284,15 @@ class BoundMemory:
         """
         records = self._services.records
         if after is None:
-            return first(records.disputes(self._scopes()), limit)
+            return first(records.disputes(self._scopes_or_agent()), limit)
         at, fact_id, contact_id = _place(after, _OF_A_DISPUTE)
-        scopes = self._scopes()
-        if not self._is_of_a_contact:
-            scopes = [replace(self._scope, contact_id=contact_id)]
-            scopes += records.scopes(self._scope, after=contact_id)
-        elif contact_id != self._contact_id:
+        if self._is_of_a_contact and contact_id != self._contact_id:
             raise InvalidRequestError(
                 "after= belongs to the list of another contact; give the last item of this "
                 "contact's page"
             )
-        return first(records.disputes(scopes, after=(at, fact_id)), limit)
+        whom = replace(self._scope, contact_id=contact_id)
+        return first(records.disputes(self._scopes_or_agent(), (at, fact_id), whom), limit)
 
     def expiring(
         self,
@@ -314,8 +313,7 @@ class BoundMemory:
             InvalidRequestError: days are not above 0, or too many, or the limit is below 1.
         """
         _check_days("days", days)
-        scopes = self._scopes()
-        return self._services.records.expiring(scopes, days, at_most(limit))
+        return self._services.records.expiring(self._scopes_or_agent(), days, at_most(limit))
 
     def rejudge(self) -> Iterator[Rejudged]:
         """Ask the arbiter about decisions that were made without it, and amend them.
@@ -469,6 +467,13 @@ class BoundMemory:
         if self._is_of_a_contact:
             return [self._scope]
         return self._services.records.scopes(self._scope)
+
+    def _scopes_or_agent(self) -> Scopes:
+        """The same, but of an agent with many contacts its own scope."""
+        of_a_contact = self._is_of_a_contact
+        return (
+            [self._scope] if of_a_contact else self._services.records.scopes_or_agent(self._scope)
+        )
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)

@@ -3,12 +3,12 @@
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
-WITH contact.contact_key AS contact_key, fact
+WITH contact.contact_key AS contact_key, contact.contact_id AS contact_id, fact
 MATCH (fact)
 WHERE fact.state IN ['live', 'expired'] AND fact.expires_at <= $until
   AND (fact.expires_at > $now
        OR ($also_expired AND fact.category <> 'volatile' AND fact.valid_to IS NULL))
-RETURN contact_key,
+RETURN contact_key, contact_id,
        // include: fact
 ORDER BY expires_at, contact_key, fact_id
 LIMIT $limit

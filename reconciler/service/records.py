@@ -52,7 +52,7 @@ from reconciler.service.stores.commits import OpenConflicts
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore, unknown_fact
-from reconciler.service.stores.rows import batches
+from reconciler.service.stores.rows import FEW, Scopes, batches
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.answering import RecordedAnswer
@@ -267,9 +267,7 @@ class Records:
         made = sorted(self.decision_store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
         return [event for decision in made for event in events_of(decision)]
 
-    def expiring(
-        self, scopes: Sequence[Scope], days: float, limit: int | None
-    ) -> list[ExpiringFact]:
+    def expiring(self, scopes: Scopes, days: float, limit: int | None) -> list[ExpiringFact]:
         """Find the facts about these contacts that expire within some days, or have expired.
 
         Expired facts that are still recalled come first, then those that expire soonest.
@@ -277,15 +275,12 @@ class Records:
         from reconciler.domain.gate.disposing import revalidation
 
         now = self.clock()
-        contacts = {scope.contact_key: scope.contact_id for scope in scopes}
         until = later(now, timedelta(days=days))
         rows = self.fact_store.list_expiring(
             scopes, now, until, limit, also_expired=not self.hides_expired
         )
         return [
-            ExpiringFact(
-                contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact)
-            )
+            ExpiringFact(contact_id=key, fact=fact.as_of(now), question=revalidation(fact))
             for key, fact in rows
         ]
 
@@ -304,15 +299,18 @@ class Records:
         ]
 
     def disputes(
-        self, scopes: Sequence[Scope], after: ListPlace | None = None
+        self, scopes: Scopes, after: ListPlace | None = None, first: Scope | None = None
     ) -> Iterator[Dispute]:
         """Open disputes about these contacts, each contact's newest first.
 
         Args:
             scopes: the contacts.
             after: the place of a dispute of the first contact; only the disputes after it are read.
+            first: that contact; those before it in the order of ids are left out. None for all.
         """
         for scope in self.contact_store.list_disputed(scopes):
+            if first is not None and scope.contact_id < first.contact_id:
+                continue
             if conflicts := self.fact_store.list_conflicts(scope):
                 # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
@@ -320,7 +318,7 @@ class Records:
                 ids = {fact_id for pair in conflicts for fact_id in pair.ids}
                 _, facts = self.fact_store.find_facts(scope, sorted(ids))
                 open_ = disputes_of(scope, facts.values(), conflicts, self.clock())
-                if after is not None and scope == scopes[0]:
+                if after is not None and scope == first:
                     open_ = [each for each in open_ if is_after(each.place, after)]
                 yield from open_
 
@@ -365,13 +363,18 @@ class Records:
         ids = self.contact_store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
+    def scopes_or_agent(self, agents: Scope) -> Scopes:
+        """List the contacts of an agent; of many, return any."""
+        scopes = self.scopes(agents, limit=FEW + 1)
+        return scopes if len(scopes) <= FEW else agents
+
     def contacts(self, scopes: Sequence[Scope]) -> list[Contact]:
         """List the contacts of an agent with the numbers of their facts, in order of id."""
         return self.contact_store.list_contacts(scopes, self.clock())
 
     def pending(
         self,
-        scopes: Sequence[Scope],
+        scopes: Scopes,
         *,
         with_silent: bool = False,
         after: ListPlace | None = None,
@@ -429,7 +432,7 @@ class Records:
 
     def held(
         self,
-        scopes: Sequence[Scope],
+        scopes: Scopes,
         with_silent: bool = False,
         after: ListPlace | None = None,
         *,

@@ -17,7 +17,14 @@ from reconciler.errors import UnknownContactError
 from reconciler.frozen import frozen
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.service.stores.binding_store import Store
-from reconciler.service.stores.rows import CONTACTS, EVERYTHING, batches, of_contacts, pages
+from reconciler.service.stores.rows import (
+    CONTACTS,
+    EVERYTHING,
+    Scopes,
+    batches,
+    of_contacts,
+    pages,
+)
 
 if TYPE_CHECKING:
     from reconciler.service.use_trace import Use
@@ -96,8 +103,12 @@ class ContactStore(Store):
         told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
-    def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
-        """List the contacts that have disputes, in the given order."""
+    def list_disputed(self, scopes: Scopes) -> Iterator[Scope]:
+        """List the contacts that have disputes, in the given order; an agent's in order of id."""
+        if isinstance(scopes, Scope):
+            rows = self.rows("list_disputed_of_agent", agent_key=scopes.agent_key)
+            yield from (replace(scopes, contact_id=row["contact_id"]) for row in rows)
+            return
         for page in pages(scopes):
             rows = self.rows("list_disputed", **of_contacts(page))
             keys = {row["contact_key"] for row in rows}

@@ -36,6 +36,7 @@ from reconciler.service.stores.rows import (
     EVIDENCE,
     TAKEN,
     UNREADABLE,
+    Scopes,
     first_rows,
     of_contacts,
     pages,
@@ -175,7 +176,7 @@ class DecisionStore(Store):
 
     def list_pending(
         self,
-        scopes: Sequence[Scope],
+        scopes: Scopes,
         now: datetime,
         after: ListPlace | None = None,
         *,
@@ -187,7 +188,9 @@ class DecisionStore(Store):
         the facts that they were compared with, are read with one query, in no order.
         """
         run = self.graph.run
-        rows = first_rows(run, "list_pending_ids", scopes, {"now": now}, _newest_first)
+        of_agent = "list_pending_ids_of_agent"
+        asked = {"now": now}
+        rows = first_rows(run, "list_pending_ids", scopes, asked, _newest_first, of_agent=of_agent)
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
         for some in pages(rows):

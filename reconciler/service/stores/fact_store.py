@@ -37,6 +37,7 @@ from reconciler.service.stores.rows import (
     SAID,
     SUPERSESSIONS,
     ContactState,
+    Scopes,
     first_rows,
     of_contacts,
     of_its_own,
@@ -349,33 +350,36 @@ class FactStore(Store):
 
     def list_expiring(
         self,
-        scopes: Sequence[Scope],
+        scopes: Scopes,
         now: datetime,
         until: datetime,
         limit: int | None,
         *,
         also_expired: bool,
     ) -> list[tuple[str, Fact]]:
-        """List the facts that expire from now until then, soonest first, with their contacts' keys.
+        """List the facts that expire from now until then, soonest first, with their contacts' ids.
 
         With ``also_expired`` also the expired facts that are still recalled. At most ``limit``;
         None for all.
         """
-        asked = {
-            "now": now,
-            "until": until,
-            "also_expired": also_expired,
-            "limit": limit or EVERYTHING,
-        }
-        rows = first_rows(
-            self.graph.run,
-            "list_expiring",
-            scopes,
-            asked,
-            lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]),
-            limit,
-        )
-        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
+        asked = {"now": now, "until": until, "also_expired": also_expired}
+        place, bound = limit, until
+        while True:
+            if place and isinstance(scopes, Scope):  # of all agents, of which one has few, maybe
+                ends = self.rows("find_expiry", **asked, offset=place - 1)
+                bound = ends[0]["expires_at"] if ends else until
+                place *= _FURTHER
+            rows = first_rows(
+                self.graph.run,
+                "list_expiring",
+                scopes,
+                {**asked, "until": bound, "limit": limit or EVERYTHING},
+                lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]),
+                limit,
+                of_agent="list_expiring_of_agent",
+            )
+            if bound == until or len(rows) == limit:
+                return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def record_use(self, used: Mapping[str, Use]) -> None:
         """Add recalls to these facts, by id, in one transaction.

@@ -1,0 +1,84 @@
+"""What waits about an agent of many contacts is found in the whole store, and in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+CONTACTS = ("ann", "ben", "cem", "Dora", "émile")
+LOOKS: dict[str, Callable[[Memory], list[object]]] = {
+    "pending": lambda memory: [*memory.agent("crm").pending()],
+    "pending, silent": lambda memory: [*memory.agent("crm").pending(with_silent=True)],
+    "disputes": lambda memory: [*memory.agent("crm").disputes()],
+    "expiring": lambda memory: [*memory.agent("crm").expiring(days=400)],
+    "expiring, one": lambda memory: [*memory.agent("crm").expiring(days=400, limit=1)],
+    "expiring, three": lambda memory: [*memory.agent("crm").expiring(days=400, limit=3)],
+    "expiring, soon": lambda memory: [*memory.agent("crm").expiring(days=6, limit=9)],
+}
+pytestmark = pytest.mark.on_neo4j_too
+
+
+@pytest.fixture
+def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
+    """Two agents; contacts with a question, a dispute and facts with a lifetime, open or not."""
+    now = [NOON]
+    with Memory.open(
+        embedder=HashingEmbedder(), clock=lambda: now[0], **kept_engine.settings_arguments
+    ) as memory:
+        for agent in ("crm", "sales"):
+            for place, contact_id in enumerate(CONTACTS):
+                contact = memory.contact(agent, contact_id)
+                contact.note("Has diabetes.")
+                contact.note("Lives in Pune.")
+                contact.note("Lives in Goa.", source_kind="operator")
+                days = 1 if agent == "sales" else 5
+                contact.note(f"Owns {place + 2} bicycles.", lifetime_days=days, said_at=NOON)
+                contact.note("Prefers tea.", lifetime_days=90)
+                now[0] += timedelta(minutes=1)
+        crm = memory.contact("crm", "ben")
+        crm.confirm(crm.pending()[0].decision_id, by="contact")  # type: ignore[union-attr]
+        [dispute] = memory.contact("crm", "cem").disputes()
+        memory.contact("crm", "cem").resolve(
+            keep=dispute.facts[0].fact_id, by="contact", reason="She said so."
+        )
+        memory.contact("crm", "Dora").forget(by="contact", reason="She asked.")
+        now[0] += timedelta(days=2)
+        yield memory
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_an_agent_of_many_contacts_has_the_same_open_things(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    of_few = LOOKS[look](memory)
+    assert of_few
+    monkeypatch.setattr("reconciler.service.records.FEW", 0)
+    assert LOOKS[look](memory) == of_few
+
+
+@pytest.mark.parametrize("few", [0, 400])
+def test_pages_of_open_things_of_many_contacts_are_the_whole_list(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("reconciler.service.records.FEW", few)
+    agent = memory.agent("crm")
+    disputes, after = [], None
+    while page := agent.disputes(limit=1, after=after):
+        disputes += page
+        after = (*page[-1].place, page[-1].scope.contact_id)
+    assert disputes == agent.disputes()
+    pending, place = [], None
+    while held := agent.pending(limit=1, after=place):
+        pending += held
+        if not hasattr(held[0], "decision_id"):
+            break
+        place = (held[0].at, held[0].decision_id)
+    assert pending == agent.pending()[: len(pending)]
+    assert len(pending) == 4
