@@ -10,7 +10,12 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.facts import FoundFact
-from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
+from reconciler.errors import (
+    GraphUnavailableError,
+    InvalidNoteError,
+    InvalidRequestError,
+    InvalidScopeError,
+)
 from reconciler.service import recall
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -128,6 +133,23 @@ def test_an_agent_of_few_contacts_among_many_finds_its_own(memory: Memory) -> No
     assert {hit.contact_id for hit in memory.agent("crm").find("Prefers tea", limit=90)} <= {
         *("alice", "bob"),
     }
+
+
+def test_a_store_too_large_for_one_query_is_looked_through_by_contacts(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = memory.agent("crm").find("Works at Acme.", limit=5)
+    graph, names = memory._services.fact_store.graph, list[str]()
+
+    def run(name: str, parameters: Any, seconds_max: float | None = None) -> Any:
+        names.append(name)
+        if name == "find_nearest":
+            raise GraphUnavailableError("a query took longer than 15 s")
+        return type(graph).run(graph, name, parameters, seconds_max)
+
+    monkeypatch.setattr(graph, "run", run)
+    assert memory.agent("crm").find("Works at Acme.", limit=5) == wanted
+    assert {"find_nearest", "list_nearest"} <= {*names}
 
 
 def test_a_least_score_ends_the_look_and_loses_nothing(memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING
 from reconciler.domain.records.notes import Scope, check_identifier
-from reconciler.errors import QueryError, UnknownFactError
+from reconciler.errors import GraphUnavailableError, QueryError, UnknownFactError
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.ports.graph import Row
@@ -206,10 +207,14 @@ class FactStore(Store):
 
         An engine with an index gives an approximate result, nothing until the index is built, and
         fewer than ``limit`` facts if other agents have facts as near. Another engine compares every
-        fact, also those of other agents, or gives nothing if the agent has few of them.
+        fact, also those of other agents. It gives nothing if the agent has few of them, or if the
+        store is too large for one query.
         """
         asked = _wanted(vector, embedding_model, limit)
-        return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
+        with suppress(GraphUnavailableError):  # millions of facts may take longer than a query may
+            rows = self._compared("find_nearest", {"agent_key": scope.agent_key, **asked})
+            return self._near(rows)
+        return []
 
     def list_nearest(
         self,
