@@ -182,8 +182,14 @@ def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
     reader = RowReader("Fact", "fact_id", lambda row: validated(kind, [row[n] for n in names]))
     told: dict[str, list[T]] = {}
     for columns in rows:
-        for row, fact in reader.pairs(rows_in(columns)):
-            told.setdefault(row["contact_key"], []).append(fact)
+        keys = columns["contact_key"]
+        try:  # all together, in a third of the time
+            facts = validated(list[kind], list(zip(*(columns[n] for n in names), strict=True)))  # type: ignore[valid-type]
+        except UNREADABLE:
+            pairs = reader.pairs(rows_in(columns))
+            keys, facts = [row["contact_key"] for row, _ in pairs], [fact for _, fact in pairs]
+        for key, fact in zip(keys, facts, strict=True):
+            told.setdefault(key, []).append(fact)
     return told
 
 
