@@ -308,10 +308,10 @@ class Records:
             after: the place of a dispute of the first contact; only the disputes after it are read.
             first: that contact; those before it in the order of ids are left out. None for all.
         """
-        for scope in self.contact_store.list_disputed(scopes):
+        for scope, pairs in self.fact_store.list_disputed(scopes):
             if first is not None and scope.contact_id < first.contact_id:
                 continue
-            if conflicts := self.fact_store.list_conflicts(scope):
+            if conflicts := [pair for pair in pairs if pair.is_open]:
                 # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
 

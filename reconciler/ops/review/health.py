@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reconciler.domain.records.facts import ActionCount, Contact, LiveFact
+from reconciler.domain.records.facts import ActionCount, Conflict, Contact, LiveFact
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
@@ -374,7 +374,7 @@ class Health:
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
         actions = self.decision_store.count_actions(scopes)
         kept = self.contact_store.count_episodes(scopes)
-        linked = set(self.contact_store.list_disputed(scopes))
+        linked = dict(self.fact_store.list_disputed(scopes))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
@@ -398,7 +398,7 @@ class Health:
                     damaged=None if damaged is None else damaged[scope.contact_key],
                     **counts_of(contacts[scope.contact_id]),
                     **decided_rates(actions.get(scope.contact_key, ())),
-                    **self._compared(scope, facts.get(scope.contact_key, ()), scope in linked),
+                    **self._compared(facts.get(scope.contact_key, ()), linked.get(scope, ())),
                 )
 
     def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[str]:
@@ -409,9 +409,8 @@ class Health:
             damaged.update(find(part, _MANY))
         return damaged
 
-    def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
+    def _compared(self, facts: Sequence[LiveFact], conflicts: Iterable[Conflict]) -> dict[str, int]:
         """Find duplicate facts, and facts that answer one question twice."""
-        conflicts = self.fact_store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {conflict.ids for conflict in conflicts}
         # One with a vector that was cut short, unlike most others, is compared with none.
         by_length: dict[int, list[LiveFact]] = defaultdict(list)

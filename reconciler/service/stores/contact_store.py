@@ -20,7 +20,6 @@ from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
     CONTACTS,
     EVERYTHING,
-    Scopes,
     batches,
     of_contacts,
     pages,
@@ -102,17 +101,6 @@ class ContactStore(Store):
         """List an agent's contacts, each with the time of its last decision, latest first."""
         told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
         return sorted(told, key=lambda pair: pair[1], reverse=True)
-
-    def list_disputed(self, scopes: Scopes) -> Iterator[Scope]:
-        """List the contacts that have disputes, in the given order; an agent's in order of id."""
-        if isinstance(scopes, Scope):
-            rows = self.rows("list_disputed_of_agent", agent_key=scopes.agent_key)
-            yield from (replace(scopes, contact_id=row["contact_id"]) for row in rows)
-            return
-        for page in pages(scopes):
-            rows = self.rows("list_disputed", **of_contacts(page))
-            keys = {row["contact_key"] for row in rows}
-            yield from (scope for scope in page if scope.contact_key in keys)
 
 
 PAGE = 500

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +42,7 @@ from reconciler.service.stores.rows import (
     first_rows,
     of_contacts,
     of_its_own,
+    pages,
     state_of,
     told_by_contact,
     vectors_in,
@@ -63,6 +64,13 @@ class Near:
     fact_id: str
     cosine: float
     is_exact: bool = True
+
+
+def _by_contact(rows: Iterable[Row]) -> dict[str, list[Conflict]]:
+    found: dict[str, list[Conflict]] = {}
+    for row, conflict in CONFLICTS.pairs(rows):
+        found.setdefault(row["contact_id"], []).append(conflict)
+    return found
 
 
 def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
@@ -342,6 +350,22 @@ class FactStore(Store):
         """
         rows = self.rows_of(scope, "list_conflicts", states=[*LASTING])
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
+
+    def list_disputed(self, scopes: Scopes) -> Iterator[tuple[Scope, list[Conflict]]]:
+        """List the contacts that have pairs as ``list_conflicts`` finds, open or not, with these.
+
+        In the given order; an agent's contacts in the order of their ids.
+        """
+        if isinstance(scopes, Scope):
+            rows = self.rows("list_disputed_of_agent", agent_key=scopes.agent_key)
+            found = _by_contact(rows)
+            yield from ((replace(scopes, contact_id=key), found[key]) for key in sorted(found))
+            return
+        for page in pages(scopes):
+            found = _by_contact(self.rows("list_disputed", **of_contacts(page)))
+            yield from (
+                (scope, found[scope.contact_id]) for scope in page if scope.contact_id in found
+            )
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
         """List all pairs of facts in scope that were ever in dispute; in no order."""
