@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 
 from reconciler.domain.recalling.answering import RecordedAnswer
 from reconciler.domain.records.candidates import EarlierDecision, Evidence, TakenBy
@@ -435,10 +436,8 @@ class DecisionStore(Store):
         for decision in made:
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
         looked_up = [own for own in ids.values() if len(own) <= _LOOKED_UP_MAX]
-        yield from self.rows(
-            "list_comparisons",
-            decision_ids=[decision_id for own in looked_up for decision_id in own],
-        )
+        if looked_up:
+            yield from self.rows("list_comparisons", decision_ids=[*chain(*looked_up)])
         for contact_key, own in ids.items():
             if len(own) > _LOOKED_UP_MAX:
                 yield from self.rows("list_contact_comparisons", contact_key=contact_key)

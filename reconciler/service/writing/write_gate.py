@@ -245,7 +245,7 @@ class WriteGate(Judging):
         while left:
             alone, together, left = _next_of_each_contact(left)
             for submission in alone:
-                yield submission, self._settled(submission, may_commit=True)
+                yield submission, self._settled(submission, may_commit=True, is_new=True)
             for some in batches(together, _BATCH_DECISIONS):
                 yield from zip(some, self.reconciler.reconcile_many(some), strict=True)
 
@@ -414,11 +414,13 @@ class WriteGate(Judging):
         """Record the disposal of a judged candidate, as ``propose`` does; reconcile nothing."""
         return self._settled(submission, may_commit=False)
 
-    def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
+    def _settled(
+        self, submission: Submission, *, may_commit: bool, is_new: bool = False
+    ) -> Decision:
         """Return the decision about a candidate that is not reconciled as it is."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
-        if earlier := self.ledger.find_earlier(submission):
+        if not is_new and (earlier := self.ledger.find_earlier(submission)):
             return earlier
         if submission.assessment.reason in _MAY_AGREE and (
             known := self.reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
@@ -426,13 +428,12 @@ class WriteGate(Judging):
             return known
         # A hedged word of the source's own may be enough once it is repeated. A claim that was
         # read out of a text is not written here.
-        if may_commit and submission.is_own_word:
-            repeated = self._with_precedents(submission)
-            if repeated.is_reconciled:
-                return self.reconciler.reconcile(repeated)
+        may_be_enough = may_commit and submission.is_own_word
 
-        def plan(seen: Seen) -> Commit:
+        def plan(seen: Seen) -> Commit | Submission:
             made = self._with_precedents(submission)
+            if may_be_enough and made.is_reconciled:
+                return made
             is_admitted = made.assessment.disposal is Disposal.ADMIT
             action = Action.ADMIT if is_admitted else Action.REJECT
             if made.assessment.is_held:
@@ -440,7 +441,10 @@ class WriteGate(Judging):
             return self.reconciler.as_disposed(made, action, seen)
 
         # What is only recorded is compared with nothing.
-        return self.ledger.write(replace(submission, vector=None), plan)
+        settled = self.ledger.write(replace(submission, vector=None), plan)
+        if isinstance(settled, Submission):
+            return self.reconciler.reconcile(settled)
+        return settled
 
     def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
         cleaned = submission.cleaned
