@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reconciler.bootstrap.chosen_models import build_secret_finder
@@ -37,3 +39,10 @@ def test_an_id_that_gives_something_away_is_refused_and_says_what(value: str, wh
 )
 def test_an_id_that_only_might_be_something_else_passes(value: str) -> None:
     IdCheck(build_secret_finder()).check([("contact_id", value)])
+
+
+@every("value", ["priya", "crm-1042", "4711471147", "PIN_4711", "pw-hunter2x"])
+def test_a_short_id_has_room_for_no_secret_and_loads_no_rule(value: str) -> None:
+    assert not list(build_secret_finder(of_ids=True).find(value))
+    unasked: Any = None
+    IdCheck(unasked).check([("contact_id", value)])

@@ -84,9 +84,9 @@ def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
 
     An id of digits alone does not count as a card: one in ten ids of sixteen digits would look like
     one. An id of hexadecimal digits alone does not count as a key: many callers use a hash. A short
-    word of letters, as most ids are, has room for neither, so no rule is loaded for it.
+    id, as most are, has room for neither, so no rule is loaded for it.
     """
-    if _SHORT_WORD.fullmatch(value):
+    if _SHORT_ID.fullmatch(value):
         return None
     spans = (span for span in finder.find(value) if not _is_usual(value, span))
     return next((span.kind for span in spans), None)
@@ -99,7 +99,7 @@ def _is_usual(value: str, span: SensitiveSpan) -> bool:
     return span.kind is SensitiveKind.SECRET and _HEXADECIMAL.fullmatch(secret) is not None
 
 
-_SHORT_WORD = re.compile(r"[^\W\d]{1,12}")
+_SHORT_ID = re.compile(r"[\w-]{1,12}")
 _HEXADECIMAL = re.compile("[0-9a-fA-F]{32,}")
 
 
