@@ -604,7 +604,7 @@ class ContactMemory(BoundMemory):
             GraphUnavailableError: the engine stayed unavailable; call again with the same key.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        return self._services.live_door.add(self._scope, text, **fields)
+        return self._services.live_door.add(self._parts.known_home(self._bound), text, **fields)
 
     @span("search_memory")
     def recall(
@@ -669,25 +669,29 @@ class ContactMemory(BoundMemory):
         count = usual if limit is None else positive("limit", limit)
         knew_at = self._instant("as_of", as_of)
         true_at = None if valid_at is None else utc("valid_at", valid_at)
-        asked = self._scope, query.strip(), count, wanted, budget
-        if about_at := true_at or knew_at:
+        about_at, query = true_at or knew_at, query.strip()
+        is_compared = query and self._parts.embedder.dimension and not about_at
+        scope = self._parts.known_home(self._bound) if is_compared else self._scope
+        asked = scope, query, count, wanted, budget
+        if about_at:
             recalled = self._services.recall.recall_past(*asked, as_of=knew_at, valid_at=true_at)
         else:
             recalled = self._services.recall.recall(*asked)
             if wanted.attribute is not None:
-                recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
+                recalled.waiting = self._services.records.waiting_about(scope, wanted)
                 if budget and recalled.waiting:  # the line about them takes room
                     recalled = within_budget(recalled, budget)
             self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
         about("record.count", len(recalled))
-        recalled.recall_id = self._recall_id([hit.fact.fact_id for hit in recalled], about_at)
+        shown = [hit.fact.fact_id for hit in recalled]
+        recalled.recall_id = self._recall_id(scope, shown, about_at)
         return recalled
 
-    def _recall_id(self, fact_ids: Iterable[str], at: datetime | None = None) -> str:
+    def _recall_id(self, scope: Scope, fact_ids: Iterable[str], at: datetime | None = None) -> str:
         """The id of a recall that showed these facts, about a time; None for now."""
         from reconciler.domain.recalling.answering import recall_id_of
 
-        sign = partial(self._services.decision_ids.of_key, self._scope)
+        sign = partial(self._services.decision_ids.of_key, scope)
         return recall_id_of(fact_ids, at or self._services.clock(), sign)
 
     def record_answer(
@@ -865,7 +869,7 @@ class ContactMemory(BoundMemory):
         else:
             avoided = self._services.recall.own_answer(self._scope, AVOIDED, FITTING_MAX)
             made = opening(self.briefing(limit=budget), fitting, avoided, budget)
-        return replace(made, recall_id=self._recall_id(made.shown))
+        return replace(made, recall_id=self._recall_id(self._scope, made.shown))
 
     def value(
         self,
@@ -1708,6 +1712,8 @@ def _at_home(call: Callable[..., T]) -> Callable[..., T]:
             return call(self, *args, **given)
         except AbsorbedError:
             self._parts.home.cache_clear()
+            self._parts.neighbourhoods.drop(self._bound)
+            self._parts.home(self._bound)
             return call(self, *args, **given)
 
     return made

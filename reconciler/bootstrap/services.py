@@ -5,7 +5,7 @@ Each part is imported when it is built, so that a command that only reads loads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -212,8 +212,9 @@ class Services:
         self._given_arbiter = arbiter
         self._given_extractor = extractor
         self.hash_key = hash_key_of(settings, self.binding_store, clock)
-        homes: TTLCache[Hashable, Scope] = TTLCache(_HOMES_MAX, _HOME_SECONDS)
-        self.home = cached(homes, lock=RLock())(self._home)
+        self._homes: TTLCache[Scope, Scope] = TTLCache(_HOMES_MAX, _HOME_SECONDS)
+        self._homing = RLock()
+        self.home = cached(self._homes, key=lambda scope: scope, lock=self._homing)(self._home)
 
     @property
     def opened(self) -> Services:
@@ -250,6 +251,14 @@ class Services:
         """
         into = self.fact_store.standing(scope).absorbed_into
         return scope if into is None else replace(scope, contact_id=into)
+
+    def known_home(self, scope: Scope) -> Scope:
+        """The scope that ``home`` remembers, else the same; for a call that compares versions.
+
+        If the contact was merged into another, such a call meets an ``AbsorbedError``.
+        """
+        with self._homing:
+            return self._homes.get(scope, scope)
 
     def build_all(self) -> None:
         """Build every part now, so that a setting that cannot work is reported at opening."""
@@ -305,7 +314,9 @@ class Services:
     relating: Relating = _made("writing.relating:Relating")
     """Relates known facts, as a model says later."""
 
-    note_import: NoteImport = _made("writing.note_import:NoteImport", embed="reconciler.embed")
+    note_import: NoteImport = _made(
+        "writing.note_import:NoteImport", embed="reconciler.embed", homes="fact_store.homes"
+    )
     """The import of notes."""
 
     recall: Recall = _made("recall:Recall")

@@ -54,3 +54,22 @@ def opened(
     yield open_memory
     for memory in memories:
         memory.close()
+
+
+@pytest.fixture
+def asked(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries about facts and decisions, as they come."""
+    graph, names = memory._services.fact_store.graph, list[str]()
+    begin, run = graph.begin, graph.run
+
+    def beginning(name: str, parameters: Any, *more: Any) -> Callable[[], list[Any]]:
+        names.append(name)
+        return begin(name, parameters, *more)
+
+    def running(name: str, parameters: Any, *more: Any, **others: Any) -> list[Any]:
+        names.append(name)
+        return run(name, parameters, *more, **others)
+
+    monkeypatch.setattr(graph, "begin", beginning)
+    monkeypatch.setattr(graph, "run", running)
+    return names

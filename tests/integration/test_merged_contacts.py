@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -381,6 +382,57 @@ def test_a_write_that_meets_a_merge_goes_to_the_contact(crm: AgentMemory) -> Non
     assert say(crm, "priya-2", "Sings in a choir.").scope.contact_id == "priya"
     home.cache[home.cache_key(scope)] = scope
     assert absorbed.recall("Does she sing in a choir?")[0].fact.text == "Sings in a choir."
+
+
+def test_a_note_and_a_recall_about_known_facts_are_one_query_each(
+    crm: AgentMemory, asked: list[str]
+) -> None:
+    crm._parts.home.cache_clear()
+    asked.clear()
+    say(crm, "priya", "Sings in a choir.")
+    crm.contact("priya").recall("Does she sing in a choir?")
+    assert asked == ["commit_decisions", "list_versions"]
+
+
+def test_the_facts_of_a_contact_are_read_once_and_then_its_version(
+    crm: AgentMemory, asked: list[str]
+) -> None:
+    crm._parts.home.cache_clear()
+    crm._parts.neighbourhoods.drop(crm.contact("priya").scope)
+    crm._parts.home.cache_clear()
+    asked.clear()
+    crm.contact("priya").recall("Does she sing in a choir?")
+    assert asked == ["list_neighbourhood", "find_contact_version", "list_conflicts"]
+    asked.clear()
+    say(crm, "nobody", "Sings in a choir.")
+    assert asked == ["list_neighbourhood", "find_contact_version", "commit_decisions"]
+
+
+def test_lines_about_merged_contacts_go_to_the_contact_after_one_look(
+    memory: Memory, crm: AgentMemory, asked: list[str]
+) -> None:
+    merged(crm)
+    crm._parts.home.cache_clear()
+    asked.clear()
+    lines = [
+        json.dumps({"agent_id": "crm", "contact_id": contact_id, "text": text})
+        for contact_id in ("priya-2", "bob")
+        for text in ("Sings in a choir.", "Owns a red kayak.")
+    ]
+    assert memory.import_notes(lines).added == 4
+    assert asked.count("list_versions") == 1
+    assert asked.count("commit_decisions") == 1
+    assert {"Sings in a choir.", "Owns a red kayak."} <= {*told(crm.contact("priya"))}
+
+
+def test_a_held_note_is_judged_by_earlier_decisions_once(
+    crm: AgentMemory, asked: list[str]
+) -> None:
+    asked.clear()
+    held = say(crm, "bob", "Perhaps she has diabetes.", idempotency_key="once")
+    assert held.action is Action.HOLD
+    assert asked.count("list_precedents") == 1
+    assert "list_comparisons" not in asked
 
 
 def test_writers_beside_a_merge_lose_nothing(crm: AgentMemory) -> None:

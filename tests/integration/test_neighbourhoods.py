@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,9 @@ class CountedGraph:
         if name == "list_neighbourhood":
             self.loads[parameters["contact_key"]] += 1
         return self._graph.run(name, parameters, seconds_max)
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        return partial(self.run, name, parameters)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)
@@ -172,7 +176,7 @@ def test_what_is_loaded_is_what_was_written_to_the_letter(shared: Graph) -> None
     vector = np.asarray([0.6, 0.8], dtype=np.float32)
     written = committed(eve, 0, vector.tolist(), text="Zoë's café", importance=0.25)
     DecisionStore(shared).commit_decisions([written])
-    version, facts, vectors = FactStore(shared).load_neighbourhood(eve, MODEL)
+    version, facts, vectors = FactStore(shared).begin_neighbourhood(eve, MODEL)()
     assert (version, list(facts)) == (1, [written.fact])
     assert np.array_equal(vectors, [vector])
 

@@ -359,7 +359,7 @@ def test_two_briefings_read_the_facts_of_the_contact_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    for name in ("list_facts", "load_neighbourhood"):
+    for name in ("list_facts", "begin_neighbourhood"):
         ask = getattr(FactStore, name)
         monkeypatch.setattr(FactStore, name, lambda *a, ask=ask: read.append("") or ask(*a))
     priya = memory.contact("crm", "priya")

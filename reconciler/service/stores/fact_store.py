@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.domain.recalling.history import Said, restated_beneath
 from reconciler.domain.records.facts import (
@@ -43,7 +43,6 @@ from reconciler.service.stores.rows import (
     of_contacts,
     of_its_own,
     pages,
-    state_of,
     told_by_contact,
     vectors_in,
 )
@@ -73,6 +72,10 @@ def _by_contact(rows: Iterable[Row]) -> dict[str, list[Conflict]]:
     return found
 
 
+Loading: TypeAlias = "Callable[[], tuple[int, StoredFacts, Floats]]"
+"""Waits for a contact's version, facts and vectors."""
+
+
 def unknown_fact(scope: Scope, fact: str) -> UnknownFactError:
     """Make the error for a fact that the contact does not have."""
     return UnknownFactError(
@@ -94,39 +97,32 @@ class FactStore(Store):
             None if no such call is made.
     """
 
-    def load_neighbourhood(
-        self, scope: Scope, embedding_model: str
-    ) -> tuple[int, StoredFacts, Floats]:
-        """Load a contact's version, its facts that can be compared, and their vectors.
+    def begin_neighbourhood(self, scope: Scope, embedding_model: str) -> Loading:
+        """Ask for a contact's facts that can be compared; the returned call waits for the answer.
 
         Args:
             scope: the contact.
             embedding_model: facts of another model cannot be compared.
 
-        Returns:
-            The version; the facts that have not ended, including expired ones; the vectors,
-            float32, shape (len(facts), dimension).
+        The answer is the contact's version, 0 if it has no such fact; the facts that have not
+        ended, including expired ones; the vectors, float32, shape (len(facts), dimension).
         """
-        from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
-
         asked = {
             "contact_key": scope.contact_key,
             "embedding_model": embedding_model,
             "states": [*LASTING],
         }
-        query, version = "list_neighbourhood", 0
-        rows = self.rows(query, **asked)
-        if not rows:
-            # No live fact, or no contact: look at the version first and then again, so that a
-            # fact written in between fails the version check instead of being missed.
-            version = self.contact_version(scope)
-            rows = self.rows(query, **asked) if version else []  # nothing was ever written at 0
-        if rows:
-            version = int(rows[0]["version"][0])
-        if not rows:
-            self.check_own_model()
-        columns = readable(rows)
-        return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
+        answer = self.graph.begin("list_neighbourhood", asked)
+
+        def loaded() -> tuple[int, StoredFacts, Floats]:
+            from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
+
+            rows = answer()
+            columns = readable(rows)
+            version = int(rows[0]["version"][0]) if rows else 0
+            return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
+
+        return loaded
 
     def load_vectors(self, scopes: Sequence[Scope], embedding_model: str) -> dict[str, Floats]:
         """Load the vectors of all facts in scope, also of ended ones, by the facts' ids.
@@ -430,23 +426,29 @@ class FactStore(Store):
         """
         return of_its_own(scope, self.standing(scope)).version
 
-    def begin_versions(self, scopes: Sequence[Scope]) -> Callable[[], dict[str, int]]:
+    def begin_versions(self, scopes: Iterable[Scope]) -> Callable[[], dict[str, int]]:
         """Ask for the versions of contacts, by key; the returned call waits for the answer.
 
         That call raises ``AbsorbedError`` if a contact was merged into another.
         """
-        keys = [scope.contact_key for scope in scopes]
-        if not keys:
-            return dict
-        if len(keys) == 1:
-            answer = self.graph.begin("find_contact_version", {"contact_key": keys[0]})
-            return lambda: {keys[0]: of_its_own(scopes[0], state_of(answer())).version}
-        of = dict(zip(keys, scopes, strict=True))
-        found = self.graph.begin("list_versions", {"contact_keys": keys})
-        return lambda: {
-            key: of_its_own(of[key], ContactState(version=version, absorbed_into=into)).version
-            for key, version, into in (row.values() for row in found())
+        of = {scope.contact_key: scope for scope in scopes}
+        states = self._begin_states(of)
+        return lambda: {key: of_its_own(of[key], state).version for key, state in states().items()}
+
+    def homes(self, scopes: Iterable[Scope]) -> dict[Scope, Scope]:
+        """Return the contacts that some of these were merged into, by the merged ones."""
+        of = {scope.contact_key: scope for scope in scopes}
+        return {
+            of[key]: replace(of[key], contact_id=state.absorbed_into)
+            for key, state in self._begin_states(of)().items()
+            if state.absorbed_into
         }
+
+    def _begin_states(self, keys: Iterable[str]) -> Callable[[], dict[str, ContactState]]:
+        """Ask whether contacts were merged, and for their versions, by key."""
+        asked = list(keys)
+        found = self.graph.begin("list_versions", {"contact_keys": asked}) if asked else list
+        return lambda: {row.pop("contact_key"): ContactState(**row) for row in found()}
 
     def _compared(self, query: str, asked: Row) -> list[Row]:
         """Return the rows of a query that compares vectors.

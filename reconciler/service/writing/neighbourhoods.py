@@ -45,7 +45,7 @@ from reconciler.floats import Floats
 from reconciler.reading.kinds import Category
 from reconciler.reading.question_words import WordIndex
 from reconciler.service.stores.commits import Commit, OpenConflicts
-from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.fact_store import FactStore, Loading
 from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 
@@ -575,14 +575,26 @@ class Neighbourhoods:
         return self.begin(scope)()[0]
 
     def begin(self, *scopes: Scope) -> Callable[[], list[Neighbourhood]]:
-        """Ask for the versions that ``current`` compares with; the returned call does the rest."""
-        versions = self._store.begin_versions([each for each in scopes if self.used(each)])
+        """Ask for the versions that ``current`` compares with; the returned call does the rest.
+
+        The facts of a contact that is not cached are asked for at the same time.
+        """
+        begun = {each: self._begun(each) for each in scopes if self.used(each) is None}
+        versions = self._store.begin_versions(each for each in scopes if each not in begun)
 
         def current() -> list[Neighbourhood]:
             found = versions()
-            return [self._current(each, found.get(each.contact_key, 0)) for each in scopes]
+            return [
+                self._loaded(each, begun[each])
+                if each in begun
+                else self._current(each, found.get(each.contact_key, 0))
+                for each in scopes
+            ]
 
         return current
+
+    def _begun(self, scope: Scope) -> Loading:
+        return self._store.begin_neighbourhood(scope, self._embedding_model)
 
     def _current(self, scope: Scope, version: int) -> Neighbourhood:
         for look in range(_LOOKS_MAX):
@@ -598,9 +610,15 @@ class Neighbourhoods:
                 self.drop(scope, version)
         return self._loaded(scope)
 
-    def _loaded(self, scope: Scope) -> Neighbourhood:
-        version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
-        # Read after the facts, so that a dispute in between is only too new.
+    def _loaded(self, scope: Scope, begun: Loading | None = None) -> Neighbourhood:
+        version, facts, vectors = (begun or self._begun(scope))()
+        # Read after the facts: an erasure in between makes the commit fail.
+        now, forgotten = self._forgotten(scope)
+        if now and not version:  # no live fact, or one that was written in between
+            version, (_, facts, vectors) = now, self._begun(scope)()
+        if not facts and (begun or now):  # before the first write a commit checks it
+            self._store.check_own_model()
+        # A dispute in between is only too new.
         conflicts = self._store.list_conflicts(scope, is_open=False) if facts else []
         loaded = Neighbourhood(
             version,
@@ -613,9 +631,8 @@ class Neighbourhoods:
             facts.texts,
             facts.called,
         )
-        # Read after the version: an erasure in between makes the commit fail.
-        _, loaded.forgotten = self._forgotten(scope)
-        if not loaded.forgotten.is_erasing:  # its end moves no version
+        loaded.forgotten = forgotten
+        if not forgotten.is_erasing:  # its end moves no version
             with self._lock:
                 self._keep(scope.contact_key, loaded)
         return loaded

@@ -11,6 +11,7 @@ import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -146,7 +147,7 @@ class NoteImport:
         digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_store: the decisions, which show the finished lines.
         attributes: the known attributes of slots.
-        home: returns the contact that a contact was merged into.
+        homes: returns the contacts that some contacts were merged into, by the merged ones.
     """
 
     gate: WriteGate
@@ -154,7 +155,7 @@ class NoteImport:
     digest: Callable[[str], str]
     decision_store: DecisionStore
     attributes: AttributeBook
-    home: Callable[[Scope], Scope]
+    homes: Callable[[Iterable[Scope]], Mapping[Scope, Scope]]
 
     def run(
         self,
@@ -291,27 +292,30 @@ class NoteImport:
         seen: Counter[str] = Counter()
         for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
             candidates: list[Candidate] = []
+            given: list[tuple[int, str, Json, Scope]] = []
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():
                     continue
-                try:
-                    candidate, is_keyed = self._candidate(line, defaults, seen, source)
+                with _refused(number, report):
+                    values = _given(line, defaults)
+                    given.append((number, line, values, _scope(values)))
+            homes = self.homes(scope for *_, scope in given)
+            for number, line, values, scope in given:
+                with _refused(number, report):
+                    own = homes.get(scope, scope)
+                    candidate, is_keyed = self._candidate(line, values, own, seen, source)
                     candidates.append(candidate)
                     if is_keyed:
                         keyed[candidate.evidence[0].episode_id] = number
-                except InvalidRequestError as error:
-                    report.errors.append(LineError(line_number=number, message=str(error)))
             yield len(chunk), candidates
 
     def _candidate(
-        self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
+        self, line: str, values: Json, scope: Scope, seen: Counter[str], source: str
     ) -> tuple[Candidate, bool]:
         """Return the candidate of a line, and whether the line has a key of its own."""
-        values = _given(line, defaults)
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
         digest = self.digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
         seen[digest] += 1
-        scope = self.home(_scope(values))
         now = self.gate.clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
@@ -337,6 +341,15 @@ class NoteImport:
             has_ended = end <= now
             made = replace(made, ended_at=end) if has_ended else replace(made, holds_until=end)
         return made, "idempotency_key" in values
+
+
+@contextmanager
+def _refused(number: int, report: ImportReport) -> Iterator[None]:
+    """Report the line if it cannot be imported."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        report.errors.append(LineError(line_number=number, message=str(error)))
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:
