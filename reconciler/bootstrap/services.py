@@ -315,7 +315,9 @@ class Services:
     """Relates known facts, as a model says later."""
 
     note_import: NoteImport = _made(
-        "writing.note_import:NoteImport", embed="reconciler.embed", homes="fact_store.homes"
+        "writing.note_import:NoteImport",
+        embed="reconciler.embed",
+        begin_states="fact_store.begin_states",
     )
     """The import of notes."""
 

@@ -426,29 +426,14 @@ class FactStore(Store):
         """
         return of_its_own(scope, self.standing(scope)).version
 
-    def begin_versions(self, scopes: Iterable[Scope]) -> Callable[[], dict[str, int]]:
-        """Ask for the versions of contacts, by key; the returned call waits for the answer.
+    def begin_states(self, scopes: Iterable[Scope]) -> Callable[[], dict[Scope, ContactState]]:
+        """Ask for the versions of contacts, and whether they were merged into another.
 
-        That call raises ``AbsorbedError`` if a contact was merged into another.
+        The returned call waits for the answer, which lacks an unknown contact.
         """
         of = {scope.contact_key: scope for scope in scopes}
-        states = self._begin_states(of)
-        return lambda: {key: of_its_own(of[key], state).version for key, state in states().items()}
-
-    def homes(self, scopes: Iterable[Scope]) -> dict[Scope, Scope]:
-        """Return the contacts that some of these were merged into, by the merged ones."""
-        of = {scope.contact_key: scope for scope in scopes}
-        return {
-            of[key]: replace(of[key], contact_id=state.absorbed_into)
-            for key, state in self._begin_states(of)().items()
-            if state.absorbed_into
-        }
-
-    def _begin_states(self, keys: Iterable[str]) -> Callable[[], dict[str, ContactState]]:
-        """Ask whether contacts were merged, and for their versions, by key."""
-        asked = list(keys)
-        found = self.graph.begin("list_versions", {"contact_keys": asked}) if asked else list
-        return lambda: {row.pop("contact_key"): ContactState(**row) for row in found()}
+        found = self.graph.begin("list_versions", {"contact_keys": list(of)}) if of else list
+        return lambda: {of[row.pop("contact_key")]: ContactState(**row) for row in found()}
 
     def _compared(self, query: str, asked: Row) -> list[Row]:
         """Return the rows of a query that compares vectors.

@@ -46,6 +46,7 @@ from reconciler.reading.kinds import Category
 from reconciler.reading.question_words import WordIndex
 from reconciler.service.stores.commits import Commit, OpenConflicts
 from reconciler.service.stores.fact_store import FactStore, Loading
+from reconciler.service.stores.rows import ContactState, of_its_own
 from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 
@@ -54,6 +55,7 @@ _LOOKS_MAX = 3
 again."""
 
 _SPARE_ROWS = 16
+_UNKNOWN = ContactState()
 _ENDED = np.iinfo(np.int64).min
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _WORDS_COUNT_MAX = 3
@@ -580,14 +582,14 @@ class Neighbourhoods:
         The facts of a contact that is not cached are asked for at the same time.
         """
         begun = {each: self._begun(each) for each in scopes if self.used(each) is None}
-        versions = self._store.begin_versions(each for each in scopes if each not in begun)
+        states = self._store.begin_states(each for each in scopes if each not in begun)
 
         def current() -> list[Neighbourhood]:
-            found = versions()
+            found = states()
             return [
                 self._loaded(each, begun[each])
                 if each in begun
-                else self._current(each, found.get(each.contact_key, 0))
+                else self._current(each, found.get(each, _UNKNOWN))
                 for each in scopes
             ]
 
@@ -596,7 +598,8 @@ class Neighbourhoods:
     def _begun(self, scope: Scope) -> Loading:
         return self._store.begin_neighbourhood(scope, self._embedding_model)
 
-    def _current(self, scope: Scope, version: int) -> Neighbourhood:
+    def _current(self, scope: Scope, state: ContactState) -> Neighbourhood:
+        version = of_its_own(scope, state).version
         for look in range(_LOOKS_MAX):
             held = self.used(scope)
             if held is None:

@@ -28,7 +28,7 @@ from reconciler.floats import Embed
 from reconciler.frozen import Json, frozen
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.stores.rows import batches
+from reconciler.service.stores.rows import ContactState, batches
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
@@ -147,7 +147,7 @@ class NoteImport:
         digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_store: the decisions, which show the finished lines.
         attributes: the known attributes of slots.
-        homes: returns the contacts that some contacts were merged into, by the merged ones.
+        begin_states: asks which contacts were merged into which.
     """
 
     gate: WriteGate
@@ -155,7 +155,7 @@ class NoteImport:
     digest: Callable[[str], str]
     decision_store: DecisionStore
     attributes: AttributeBook
-    homes: Callable[[Iterable[Scope]], Mapping[Scope, Scope]]
+    begin_states: Callable[[Iterable[Scope]], Callable[[], Mapping[Scope, ContactState]]]
 
     def run(
         self,
@@ -299,11 +299,12 @@ class NoteImport:
                 with _refused(number, report):
                     values = _given(line, defaults)
                     given.append((number, line, values, _scope(values)))
-            homes = self.homes(scope for *_, scope in given)
+            states = self.begin_states(scope for *_, scope in given)()
             for number, line, values, scope in given:
                 with _refused(number, report):
-                    own = homes.get(scope, scope)
-                    candidate, is_keyed = self._candidate(line, values, own, seen, source)
+                    if (state := states.get(scope)) and state.absorbed_into:
+                        scope = replace(scope, contact_id=state.absorbed_into)
+                    candidate, is_keyed = self._candidate(line, values, scope, seen, source)
                     candidates.append(candidate)
                     if is_keyed:
                         keyed[candidate.evidence[0].episode_id] = number
