@@ -1,5 +1,6 @@
-// The versions of some contacts in one read: a recall about a contact that belongs to accounts asks for theirs
-// with its own. No row for an unknown contact.
+// The versions of some contacts in one read, and what they were merged into: a recall about a contact that
+// belongs to accounts asks for theirs with its own, an import for those of all its lines. No row for an unknown
+// contact.
 // mode: read
 // script for each: contact_key of contact_keys
 MATCH (contact:Contact {contact_key: $contact_key})
