@@ -37,6 +37,7 @@ MARKDOWN = [
     ROOT / "clients" / "typescript" / "README.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
+    ROOT / "exam" / "README.md",
     ROOT / "findings" / "README.md",
     ROOT / "judge" / "gate_notes.md",
     ROOT / "judge" / "relations.md",

@@ -1213,12 +1213,12 @@ export interface components {
         };
         /**
          * CheckReason
-         * @description Why not to act at once.
+         * @description Why not to act at once; with the advice to go, on which fact of an account the act rests.
          *
          *     Attributes:
          *         about: what was asked about: an attribute or a fact, as the caller named it; "act" for the
          *             act itself.
-         *         advice: ask or stop.
+         *         advice: ask or stop, or go for a fact of an account.
          *         reason: a sentence.
          *         fact_id: the fact that it concerns; None if none is known.
          */
