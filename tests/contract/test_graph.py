@@ -458,6 +458,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "list_versions": {"contact_keys": [ALICE.contact_key]},
+    "list_given_ids": CONTACT | {"keys": [ALICE.contact_key]},
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_decided": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_records": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
