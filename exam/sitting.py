@@ -97,11 +97,11 @@ def _one(process: Process, story: Story, folder: Path) -> Iterator[Marked]:
             answers = process.ask("recall", **asked, limit=RECALLED)["answers"]
         except FailedError as failed:
             error = error or str(failed)
-        given = "failed" if error else mark(ask, answers)
+        given, why = "failed" if error else mark(ask, answers), error
         if given == "right" and story.kind == "erasure" and _is_left(ask.wrong, folder):
-            given, error = "wrong", "The words are left in the store's files."
+            given, why = "wrong", "The words are left in the store's files."
         yield Marked(
-            story=story.id, kind=story.kind, mark=given, ask=ask.ask, answers=answers, error=error
+            story=story.id, kind=story.kind, mark=given, ask=ask.ask, answers=answers, error=why
         )
 
 
