@@ -320,7 +320,7 @@ def test_the_second_of_two_hears_that_it_has_been_settled(
         anna.send(form, keep=first, reason="By phone.")
         late = bea.send(seen.form("/settle"), keep=second)
         assert late.status == 409
-        assert "this dispute has been settled already, by anna" in late.text.lower()
+        assert "this dispute has been settled, or has changed" in late.text.lower()
         anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="no")
         late = bea.send(seen.form("/answer", text=HELD[0][0]), answer="yes")
         assert late.status == 409
@@ -652,7 +652,7 @@ def test_of_several_answers_the_late_one_names_who_was_first(
         late = answered(bea, seen)
         told = late.text.partition(HELD[0][0])[2]
         assert "This question has been answered already, by anna on" in told
-        assert "undo or correct it on the contact's page" in told
+        assert "if that was wrong, note it in other words" in told
         again = answered(bea, seen, "no")
         assert "This had been settled already by anna" in again.text
 

@@ -9,19 +9,17 @@ An erasure cannot be undone: a form shows what would be erased, before it is con
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
 
-from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
 from reconciler.errors import (
-    InvalidAnswerError,
     InvalidRequestError,
     ReconcilerError,
     RevertRefusedError,
@@ -29,15 +27,13 @@ from reconciler.errors import (
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
-from reconciler.serve.operator_page.words import settled_by
 
-_LOOKED_AT_MAX = 200
 _NAMED_MAX = 10
 
 
 def answer(visit: Visit) -> Response:
     """Answer a question with yes, no or other words."""
-    return visit.to_contact(_answered_first(visit))
+    return visit.to_contact(_answered(visit))
 
 
 def answers(visit: Visit) -> Response:
@@ -59,28 +55,19 @@ def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str
     one, told = replace(visit, given=Given({**visit.given, **named})), decision_id
     try:
         told = one.about.decision(one.text("decision")).text
-        return {**named, "told": told, "made": _answered_first(one)}
+        return {**named, "told": told, "made": _answered(one)}
     except (NotDoneError, ReconcilerError) as error:
         return {**named, "told": told, "problem": problem_of(error)}
 
 
-def _answered_first(visit: Visit) -> Decision:
+def _answered(visit: Visit) -> Decision:
     """Return the decision that answers a question.
 
     Raises:
-        NotDoneError: the question already has another answer.
+        NotDoneError: no answer was chosen.
+        InvalidAnswerError: the question already has another answer.
     """
     about, decision_id = visit.about, visit.text("decision")
-    try:
-        return _answered(visit, about, decision_id)
-    except InvalidAnswerError:
-        settled = settled_by(about, about.decision(decision_id))
-        if settled is None:
-            raise
-        raise _done_already("this question has been answered", settled, _said(settled)) from None
-
-
-def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
     choice, told_to = visit.text("answer", ""), visit.grant.name
     if choice == "no":
         return about.reject(decision_id, visit.by, told_to=told_to)
@@ -92,55 +79,23 @@ def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
     return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
 
 
-def _said(settled: Decision) -> str:
-    said = "yes" if settled.disposal is Disposal.ADMIT else words.action(settled)
-    return said.removeprefix("answered ").removeprefix("question ")
-
-
-def _done_already(done: str, settled: Decision, what: str) -> NotDoneError:
-    """Say how and by whom something was settled before; nothing was changed now."""
-    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
-    return NotDoneError(
-        409,
-        f"{done} already, by {by} on {words.moment(settled.at)}: {what}. Nothing was "
-        "changed now. If that was wrong, undo or correct it on the contact's page",
-    )
-
-
 def settle(visit: Visit) -> Response:
-    """Settle a dispute: one side holds, all sides do, or none does."""
+    """Settle a dispute: one side holds, all sides do, or none does.
+
+    Raises:
+        NotDoneError: nothing was chosen; or the dispute is no longer as the page showed it.
+    """
     about, sides = visit.about, [*dict.fromkeys(visit.given.getlist("side"))]
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
         raise NotDoneError(422, "choose what holds: one of the facts, both, or neither")
-    _check_open(about, sides)
+    open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
+    if {*sides} not in open_:
+        told = "this dispute has been settled, or has changed, since the page showed it"
+        raise NotDoneError(409, f"{told}; load the contact again")
     holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
     return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
-
-
-def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
-    """Check that the dispute is still as the page showed it, before anything is written.
-
-    Raises:
-        NotDoneError: the dispute has been settled, or its facts have changed.
-    """
-    open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
-    if {*sides} in open_:
-        return
-    settled = next(
-        (
-            made
-            for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX)
-            if made.action is not Action.REVERT
-            and {made.fact_id, *made.closed_ids, *made.superseded_ids} & {*sides}
-        ),
-        None,
-    )
-    if settled is None:
-        told = "this dispute has changed since the page showed it; load the contact again"
-        raise NotDoneError(409, told)
-    raise _done_already("this dispute has been settled", settled, settled.text.rstrip("."))
 
 
 def renew(visit: Visit) -> Response:
