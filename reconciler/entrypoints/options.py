@@ -18,7 +18,6 @@ from rich.console import Group
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import (
-    GraphLockedError,
     InvalidNoteError,
     InvalidRequestError,
     InvalidScopeError,
@@ -123,21 +122,6 @@ def reading(agent: str | None, contact: str | None, tenant: str | None) -> Itera
         yield memory
         if agent is not None:
             of_whom(memory, agent, contact, tenant).check_known()
-
-
-@contextmanager
-def or_by_its_holder(call: str) -> Iterator[None]:
-    """If another process has the store open, the error says that this process can make the call.
-
-    Raises:
-        GraphLockedError: another process has it open.
-    """
-    try:
-        yield
-    except GraphLockedError as error:
-        raise GraphLockedError(
-            f"{error}. Or, in the process that has the memory open, call reconciler.ops.{call}"
-        ) from None
 
 
 def of_whom(

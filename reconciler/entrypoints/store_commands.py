@@ -25,7 +25,6 @@ from reconciler.entrypoints.options import (
     Tenant,
     bar,
     bound_to,
-    or_by_its_holder,
     progress,
     reading,
     show,
@@ -68,7 +67,7 @@ def backup(
     Options:
         file: the archive to write.
     """
-    with or_by_its_holder("backup"), Memory.open(must_exist=True) as memory:
+    with Memory.open(must_exist=True) as memory:
         made = ops.backup(memory, file, overwrite=overwrite)
     show(as_json, made, partial(_backup_view, "Verified."))
 
@@ -98,7 +97,6 @@ def export(
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
     with (
-        or_by_its_holder("export"),
         Memory.open(must_exist=True) as memory,
         bar("contacts", None, quiet) as advance,
     ):
@@ -193,7 +191,7 @@ def reembed(
     if sum((status, cancel, model is not None)) != 1 or model == "":
         raise InvalidRequestError("give either --model, --status or --cancel")
     settings = load_settings()
-    with or_by_its_holder("reembed"), opened_reembedding(settings) as reembedding:
+    with opened_reembedding(settings) as reembedding:
         if model is None:
             move = reembedding.cancel() if cancel else reembedding.status()
             show(as_json, move, lambda move: record_panel(move, "Embedding model"))
