@@ -135,7 +135,10 @@ class ExportFile:
         """
         with self._open() as file:
             line = file.readline(_LINE_BYTES_MAX)
-        header = _json(line)
+        try:
+            header = loads(line.decode("utf-8", "surrogatepass"))
+        except (ValueError, InvalidRequestError):
+            header = None
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise InvalidArchiveError(
                 f"{self._path} is neither an export nor a backup of this program"
@@ -145,8 +148,8 @@ class ExportFile:
         if is_told and (version != VERSION or int(schema or 0) > self._schema_version):
             raise InvalidArchiveError(
                 f"{self._path} was made by a newer version of this package (format "
-                f"{header.get('version')}, schema {header.get('schema_version')}; this one reads "
-                f"{VERSION} and {self._schema_version}); install that version"
+                f"{version}, schema {schema}; this one reads {VERSION} and "
+                f"{self._schema_version}); install that version"
             )
         for name, kind in _HEADER.items():
             if type(header.get(name)) is not kind:
@@ -331,11 +334,3 @@ def _why(error: Exception) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in faults[:_FAULTS_MAX])
     return "; ".join(told)[:_WHY_LENGTH_MAX]
-
-
-def _json(line: bytes) -> Any:
-    """Return a line's value; None if it is not JSON."""
-    try:
-        return loads(line.decode("utf-8", "surrogatepass"))
-    except (ValueError, InvalidRequestError):
-        return None

@@ -148,7 +148,11 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
             version. Nothing was changed.
         ConfigurationError: there is a memory, or another key, already. Nothing was changed.
     """
-    _check_place(main)
+    if main.exists() or EmbeddedFiles(main).has_log:
+        raise ConfigurationError(
+            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that "
+            "does not exist yet, or move that memory elsewhere"
+        )
     try:
         main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with draft_folder(main) as folder, _opened(path) as archive:
@@ -163,15 +167,6 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
     except OSError as error:
         raise ConfigurationError(f"{main} cannot be written: {error}") from error
     return _backup(main, manifest, path.stat().st_size)
-
-
-def _check_place(main: Path) -> None:
-    files = EmbeddedFiles(main)
-    if main.exists() or files.has_log:
-        raise ConfigurationError(
-            f"there is already a memory at {main}; set RECONCILER_EMBEDDED_PATH to a file that "
-            "does not exist yet, or move that memory elsewhere"
-        )
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -202,13 +197,14 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
     if not all(type(manifest.get(name)) is kind for name, kind in _TOLD.items()):
         raise InvalidArchiveError(f"{path}: its manifest lacks a part; nothing was changed")
     newest = newest_schema_version(EmbeddedGraph.engine)
-    if manifest.get("version") != _VERSION or manifest.get("schema_version", 0) > newest:
+    version, schema = manifest["version"], manifest["schema_version"]
+    if version != _VERSION or schema > newest:
         raise InvalidArchiveError(
             f"{path} was made by a newer version of this package (format "
-            f"{manifest.get('version')}, schema {manifest.get('schema_version')}; this one reads "
-            f"{_VERSION} and {newest}); install that version"
+            f"{version}, schema {schema}; this one reads {_VERSION} and {newest}); "
+            "install that version"
         )
-    members = set(manifest.get("members", ()))
+    members = set(manifest["members"])
     if not {_STORE} <= members <= {_STORE, _KEY}:
         raise InvalidArchiveError(f"{path} lacks a part of a backup; nothing was changed")
     return dict(manifest)

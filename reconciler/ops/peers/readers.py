@@ -162,7 +162,11 @@ def neo4j_records(uri: str, login: Login, query: Path) -> Numbered:
             ) as session,
         ):
             for number, row in enumerate(session.run(text), start=1):
-                yield number, {name: _as_text(value) for name, value in row["record"].items()}
+                record = {
+                    name: value.iso_format() if hasattr(value, "iso_format") else value
+                    for name, value in row["record"].items()
+                }
+                yield number, record
     except AuthError as error:
         raise ConfigurationError(f"{uri} rejected the user name or password") from error
     except (ServiceUnavailable, SessionExpired) as error:
@@ -171,10 +175,6 @@ def neo4j_records(uri: str, login: Login, query: Path) -> Numbered:
         ) from error
     except (DriverError, Neo4jError, ValueError) as error:
         raise ConfigurationError(f"{uri} cannot be read: {error}") from error
-
-
-def _as_text(value: Any) -> Any:
-    return value.iso_format() if hasattr(value, "iso_format") else value
 
 
 _SOURCE = "peer"

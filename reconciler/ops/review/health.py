@@ -37,7 +37,7 @@ _ALONE_MAX = 1 << 18
 """Multiplications up to which numpy's BLAS uses one thread. More threads wait for each other: a
 contact of 100 facts took 3.0 ms of a busy processor at once, and 0.15 in small blocks."""
 
-_RATES = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate")
+RATES = ("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate")
 
 _WAITS = ("day", "week", "month", "longer")
 _AGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
@@ -150,7 +150,7 @@ class ContactHealth:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, its rates among them."""
-        return asdict(self) | {name: getattr(self, name) for name in _RATES}
+        return asdict(self) | {name: getattr(self, name) for name in RATES}
 
 
 @frozen
@@ -204,10 +204,17 @@ def near_pairs(
     Yields:
         The two ids of each pair; thousands of equal facts make millions of pairs.
     """
-    for one, other in _near(facts, vectors, cosine_min):
-        pair = (one.fact_id, other.fact_id)
-        if not _differ(one, other) and frozenset(pair) not in linked:
-            yield pair
+    size = _ALONE_MAX // max(vectors.size, 1)
+    if size < 2:
+        size = _BLOCK_ROWS
+    for first in range(0, len(facts), size):
+        block = vectors[first : first + size] @ vectors[first:].T
+        for row, column in np.argwhere(block >= cosine_min).tolist():
+            one, other = facts[first + row], facts[first + column]
+            pair = (one.fact_id, other.fact_id)
+            # Each pair once.
+            if row < column and not _differ(one, other) and frozenset(pair) not in linked:
+                yield pair
 
 
 def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
@@ -256,20 +263,6 @@ def counts_of(contact: Contact) -> Mapping[str, int]:
         "recalls": contact.recalls,
         "empty_recalls": contact.empty_recalls,
     }
-
-
-def _near(
-    facts: Sequence[LiveFact], vectors: Floats, cosine_min: float
-) -> Iterator[tuple[LiveFact, LiveFact]]:
-    """Find each pair once."""
-    size = _ALONE_MAX // max(vectors.size, 1)
-    if size < 2:
-        size = _BLOCK_ROWS
-    for first in range(0, len(facts), size):
-        block = vectors[first : first + size] @ vectors[first:].T
-        for row, column in np.argwhere(block >= cosine_min).tolist():
-            if column > row:
-                yield facts[first + row], facts[first + column]
 
 
 def _differ(one: LiveFact, other: LiveFact) -> bool:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from typing import Any, ClassVar
 from urllib.parse import unquote
@@ -41,7 +41,7 @@ from reconciler.serve.access.http_door import (
 from reconciler.serve.access.problems import MEDIA_TYPE, Problem, problem_answer, telling
 from reconciler.serve.access.tokens import TokenList
 from reconciler.serve.http_api import agent_routes, operator_routes, shapes
-from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, operators_only
+from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, answer, operators_only
 from reconciler.serve.operator_page.app import operator_page
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
@@ -76,6 +76,8 @@ _ABOUT = (
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|#\w{1,8}")
 _OF_A_FEW = {"answered_by", "category", "role", "source_kind", "trust"}
 _NAME_LENGTH_MAX = 40
+"""The length to which a name in the place of a fault is cut: an unknown one may be anything."""
+
 _OF_ALL = (
     "metrics count the whole store, and this token is for a part of it; use an operator's token "
     "for all agents, without a contact, or `reconciler worker --metrics-port` where there are "
@@ -162,11 +164,8 @@ class _Api(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
-        if not _Api._made:
-            _Api._made = self._described()
-        return _Api._made
-
-    def _described(self) -> dict[str, Any]:
+        if _Api._made:
+            return _Api._made
         document = super().openapi()
         parts = document["components"]
         parts["schemas"]["ProblemDetails"] = TypeAdapter(shapes.ProblemDetails).json_schema()
@@ -185,12 +184,8 @@ class _Api(FastAPI):
         for operations in document["paths"].values():
             for operation in operations.values():
                 operation["responses"] |= refused
+        _Api._made = document
         return document
-
-    @cached_property
-    def document(self) -> bytes:
-        """The document as JSON."""
-        return json.dumps(self.openapi()).encode()
 
 
 def _add_probes(app: FastAPI) -> None:
@@ -212,7 +207,7 @@ def _add_probes(app: FastAPI) -> None:
     @app.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, **is_open)
     async def openapi_document(request: Request) -> Response:
         """This document."""
-        return Response(request.app.document, media_type="application/json")
+        return answer(request.app.openapi())
 
     @app.get(
         "/metrics",
@@ -302,7 +297,8 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
         told = "the body is not read: send it with the header Content-Type: application/json"
         return problem_answer(request, Problem("invalid-request", 422, told))
     wrong = [
-        f"{'.'.join(map(_part, each['loc'][1:]))}: {each['msg'].removeprefix('Value error, ')}"
+        f"{'.'.join(str(name)[:_NAME_LENGTH_MAX] for name in each['loc'][1:])}: "
+        f"{each['msg'].removeprefix('Value error, ')}"
         for each in error.errors()
     ]
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
@@ -314,11 +310,6 @@ def _is_body_unnamed(request: Request) -> bool:
     """True if a body came without a type that says JSON, and so was not read."""
     said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
-
-
-def _part(name: object) -> str:
-    """Return a part of the place of a fault; an unknown name may be anything, so it is cut."""
-    return str(name)[:_NAME_LENGTH_MAX]
 
 
 _TOLD: dict[Any, Any] = {

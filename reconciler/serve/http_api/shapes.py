@@ -58,12 +58,7 @@ DecisionShape = _model(
     adding=("text", "superseded_ids", "disposal", "question", "answer"),
     note=_Note,
 )
-_ContactHealth = _model(
-    health.ContactHealth,
-    adding=(
-        *("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate"),
-    ),
-)
+_ContactHealth = _model(health.ContactHealth, adding=health.RATES)
 HealthReportShape = _model(
     health.HealthReport,
     adding=("total",),
