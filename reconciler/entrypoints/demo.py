@@ -93,7 +93,9 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
         decisions = []
         for number, note in enumerate(notes, start=1):
             clock.told_at = morning + timedelta(days=note["day"], minutes=number)
-            decision = _told(memory, note, number, clock())
+            fields = {name: note[name] for name in note.keys() - {"day", "contact_id"}}
+            about = memory.contact(DEMO_AGENT, note["contact_id"])
+            decision = about.note(**fields, said_at=clock(), idempotency_key=f"demo-{number}")
             day = f"day {note['day']:>2} {note['contact_id']:<7}"
             console.print(day, decision_line(decision))
             decisions.append(decision)
@@ -117,11 +119,3 @@ def run_demo(console: Console, path: Path | None) -> list[Decision]:
 
 def _lines_of(name: str) -> list[str]:
     return files("reconciler.entrypoints").joinpath(name).read_text(encoding="utf-8").splitlines()
-
-
-def _told(memory: Memory, note: dict[str, Any], number: int, said_at: datetime) -> Decision:
-    """Add a note at its own time, with the optional fields that its line has."""
-    fields = {name: note[name] for name in note.keys() - {"day", "contact_id"}}
-    return memory.contact(DEMO_AGENT, note["contact_id"]).note(
-        **fields, said_at=said_at, idempotency_key=f"demo-{number}"
-    )

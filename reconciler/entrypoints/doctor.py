@@ -166,18 +166,8 @@ _SAMPLES = {
 """A greeting in each of the most used scripts, except Latin."""
 
 
-def checkup(settings: Settings, *, asks_judge: bool = False) -> list[DoctorCheck]:
-    """Check every part that a note passes; write no note, schema or file.
-
-    Args:
-        settings: the settings to check.
-        asks_judge: whether the arbiter is asked its ten questions, which costs money.
-    """
-    checks = _checkup(settings)
-    return [*checks, check_judge(settings)] if asks_judge else checks
-
-
-def _checkup(settings: Settings) -> list[DoctorCheck]:
+def checkup(settings: Settings) -> list[DoctorCheck]:
+    """Check every part that a note passes; write no note, schema or file."""
     try:
         file = file_of_memory(settings)
         folder = _folder(file) if file else []

@@ -46,10 +46,13 @@ def doctor(
     Options:
         judge: also ask the arbiter ten questions, which costs money.
     """
-    from reconciler.entrypoints.doctor import checks_view, checkup
+    from reconciler.entrypoints.doctor import check_judge, checks_view, checkup
     from reconciler.settings import load_settings
 
-    checks = checkup(load_settings(), asks_judge=judge)
+    settings = load_settings()
+    checks = checkup(settings)
+    if judge:
+        checks.append(check_judge(settings))
     show(as_json, checks, checks_view)
     if not all(check.is_ok for check in checks):
         raise typer.Exit(1)

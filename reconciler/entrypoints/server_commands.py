@@ -9,13 +9,12 @@ from __future__ import annotations
 import logging
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Group
 
 from reconciler.entrypoints.options import (
     AsJson,
@@ -168,8 +167,9 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     now = datetime.now(UTC)
     if tokens is not None and not tokens.exists():
         raise InvalidRequestError(f"file {tokens} does not exist")
-    listed = tokens_of(tokens).all()
-    show(as_json, [token.to_dict(now) for token in listed], _tokens_view)
+    known = [token.to_dict(now) for token in tokens_of(tokens).all()]
+    shown = listed(lambda each: record_panel(each, each["id"]), known, "There is no token.")
+    show(as_json, known, lambda _: shown)
 
 
 def revoke(
@@ -218,10 +218,6 @@ def _expiry(given: str | None) -> datetime | None:
     if given is not None and (days := _DAYS.fullmatch(given)):
         return datetime.now(UTC) + timedelta(days=int(days[1]))
     return parse_time("--expires", given)
-
-
-def _tokens_view(tokens: Sequence[Mapping[str, Any]]) -> Group:
-    return listed(lambda token: record_panel(token, token["id"]), tokens, "There is no token.")
 
 
 _SERVE_EXTRA = (

@@ -9,7 +9,7 @@ does not exist.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -68,14 +68,21 @@ class Desk:
         return [_scoped(definition, grant) for definition in listed]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
-        """Answer a call of a tool; a client's mistake raises only these errors.
+        """Answer a call of a tool; an error is told without a path, an address or a cause.
 
         Raises:
             UnknownNameError: the grant has no such tool.
         """
         if name not in load_tools():
             raise UnknownNameError(name)
-        return _in_words(name, lambda: self._call(grant, name, dict(arguments)))
+        try:
+            return self._call(grant, name, dict(arguments))
+        except InvalidRequestError as error:
+            complaint = str(error)[:_COMPLAINT_LENGTH_MAX].rstrip(".")
+            return ToolReply(text=f"{complaint}. Nothing was done.", is_error=True, error=error)
+        except ReconcilerError as error:
+            _log.warning("%s failed: %s", name, error)
+            return ToolReply(text=failure_words(error), is_error=True, error=error)
 
     def _call(self, grant: Grant, name: str, given: JsonObject) -> ToolReply:
         agent_id = grant.agent(given.pop("agent_id", None))
@@ -88,18 +95,6 @@ class Desk:
             return ToolReply(text=_handed_over(about, grant.session_id, given))
         tools = self._tools_of(*whose, tenant=grant.tenant, session_id=grant.session_id)
         return tools.call(name, given)
-
-
-def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
-    """Answer a call; an error is told without a path, an address or a cause."""
-    try:
-        return call()
-    except InvalidRequestError as error:
-        complaint = str(error)[:_COMPLAINT_LENGTH_MAX].rstrip(".")
-        return ToolReply(text=f"{complaint}. Nothing was done.", is_error=True, error=error)
-    except ReconcilerError as error:
-        _log.warning("%s failed: %s", name, error)
-        return ToolReply(text=failure_words(error), is_error=True, error=error)
 
 
 def _scoped(tool: JsonObject, grant: Grant) -> JsonObject:
