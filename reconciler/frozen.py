@@ -1,10 +1,11 @@
-"""Frozen: the decorators of this package's records, and types that many of them have.
+"""Frozen: the decorators of this package's records, and what many of them have.
 
 Every layer may use them; they import none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
@@ -15,6 +16,11 @@ Strings = tuple[str, ...]
 
 Json = dict[str, Any]
 """Plain values by name: a JSON object."""
+
+
+def present(values: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the values that are not None, by name."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -55,6 +55,7 @@ from reconciler.domain.records.policies import (
     Wait,
 )
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import present
 from reconciler.resources import (
     engine_names,
     expanded,
@@ -475,7 +476,7 @@ class _UsualNames(PydanticBaseSettingsSource):
         }
         chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
         models = {group: self._model(group) for group in ("arbiter", "extractor", "embedder")}
-        return {**chosen, "neo4j": _given(neo4j), **models}
+        return {**chosen, "neo4j": present(neo4j), **models}
 
     def _model(self, group: str) -> dict[str, str]:
         sources = (self.current_state.get(group), self._files().get(group))
@@ -489,7 +490,7 @@ class _UsualNames(PydanticBaseSettingsSource):
         if not key and not any(each.get("api_key") for each in given):
             # An address without a key chooses a model: one meant for other tools must not.
             return {}
-        return _given({"api_key": key, "base_url": _variable(f"{prefix}_BASE_URL")})
+        return present({"api_key": key, "base_url": _variable(f"{prefix}_BASE_URL")})
 
 
 def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
@@ -588,10 +589,6 @@ def _usual_prefix(provider: str) -> str:
 def _variable(name: str) -> str | None:
     """The value of a variable; an empty variable, as Compose passes it, counts as unset."""
     return os.environ.get(name) or None
-
-
-def _given(values: dict[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _config_files() -> list[Path]:

@@ -41,6 +41,7 @@ from reconciler.errors import (
     ExtractionUnavailableError,
     InvalidNoteError,
 )
+from reconciler.frozen import present
 from reconciler.reading.kinds import Category, Speech
 from reconciler.resources import resource_path
 
@@ -292,7 +293,7 @@ def _known(number: int, fact: Fact) -> dict[str, Any]:
         "true_until": last and day_of(last),
         **filed(fact.slot),
     }
-    return {name: part for name, part in shown.items() if part is not None}
+    return present(shown)
 
 
 def _moment(time: datetime) -> str:

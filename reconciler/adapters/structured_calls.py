@@ -36,7 +36,7 @@ from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, 
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.notes import Slot
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen, in_order, present
 from reconciler.resources import read_config
 
 WAIT_SECONDS_MAX = 3600.0
@@ -398,7 +398,7 @@ def filed(slot: Slot | None) -> dict[str, str]:
     if slot is None:
         return {}
     named = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.shown_value}
-    return {name: value for name, value in named.items() if value is not None}
+    return present(named)
 
 
 def day_of(time: datetime) -> str:

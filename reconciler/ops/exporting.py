@@ -17,7 +17,7 @@ from typing import IO
 from reconciler.domain.records.erasures import ExportReport
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidScopeError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, present
 from reconciler.ports.graph import Row
 from reconciler.reading.sensitive_data import key_check
 from reconciler.service.checking.damage import Damage, DamagedNode
@@ -208,7 +208,7 @@ class _ContactExport:
                 continue  # a node that came since then has no line
             known = self.damage.types.known(kind, held)
             left = self.damage.link_left(kind, known, self.now)
-            if left != {name: value for name, value in known.items() if value is not None}:
+            if left != present(known):
                 self._report.damaged_ids.append(f"{kind} {start}")
             if left is None:
                 continue

@@ -17,6 +17,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, FactState, Sensitivity, SourceKind, later
 from reconciler.domain.records.notes import Remembered, Slot
+from reconciler.frozen import present
 from reconciler.reading.cues.classification import is_standing_ask
 from reconciler.reading.guard import holds_no_more, names_before, says_beside
 from reconciler.reading.guard.reading import read
@@ -43,8 +44,7 @@ def written_fact(
     """
     note, judged = decision.note, decision.judged
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
-    given = {name: getattr(note, name) for name in _BROUGHT}
-    brought = {name: value for name, value in given.items() if value is not None}
+    brought = present({name: getattr(note, name) for name in _BROUGHT})
     if restates is not None and judged.importance is not None:
         brought["importance"] = max(judged.importance, restates.importance)
     return Fact(

@@ -20,7 +20,7 @@ from typing import Any
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, present
 
 ERASED = "[erased]"
 """Replaces erased words."""
@@ -64,7 +64,7 @@ class ErasureTarget:
     subject: str | None = None
 
     def __post_init__(self) -> None:
-        given = {name: value for name, value in asdict(self).items() if value is not None}
+        given = present(asdict(self))
         for name, value in given.items():
             check_identifier(name, value, InvalidRequestError)
         if len(given.keys() - {"subject"}) > 1:

@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import (
     not_one_of,
 )
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Json, Strings, in_order
+from reconciler.frozen import Json, Strings, in_order, present
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
@@ -200,7 +200,7 @@ class Tool:
             parameter.name: parameter.read(given.get(parameter.name))
             for parameter in self.parameters
         }
-        return {name: value for name, value in read.items() if value is not None}
+        return present(read)
 
 
 def check_style(style: object) -> None:

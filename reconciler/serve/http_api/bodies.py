@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.frozen import present
 from reconciler.reading.kinds import Category
 from reconciler.serve.descriptions import capital, field_descriptions
 from reconciler.service.writing.doors import NoteFields
@@ -68,7 +69,7 @@ class Body(BaseModel):
 def given(body: BaseModel, *without: str) -> dict[str, Any]:
     """Return the sent values that are not null, as keyword arguments."""
     sent = {name: getattr(body, name) for name in body.model_fields_set if name not in without}
-    return {name: value for name, value in sent.items() if value is not None}
+    return present(sent)
 
 
 def _fields(kind: Any, *without: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from reconciler.errors import (
     ReconcilerError,
     RevertRefusedError,
 )
+from reconciler.frozen import present
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
@@ -243,8 +244,7 @@ def look(visit: Visit) -> Response:
 
 def _target(visit: Visit) -> dict[str, str]:
     """Return the target of an erasure: a fact, a session, or with neither the whole contact."""
-    named = {"fact_id": visit.optional("fact"), "session_id": visit.optional("session")}
-    return {name: value for name, value in named.items() if value is not None}
+    return present({"fact_id": visit.optional("fact"), "session_id": visit.optional("session")})
 
 
 def receipt(visit: Visit) -> Response:
