@@ -59,6 +59,7 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownDecisionError,
 )
+from reconciler.frozen import present
 from reconciler.tracing import about, span
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
-        check_text("name", name, TEXT_LENGTH_MAX)
+        check_text("name", name)
         hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
@@ -330,7 +331,7 @@ class BoundMemory:
             InvalidRequestError: no arbiter is configured.
         """
         scopes = self._scopes()
-        if self._services.rejudging is None:
+        if self._services.arbitration is None:
             raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
 
@@ -393,12 +394,8 @@ class BoundMemory:
         family = self._services.fact_store.family
         scopes = family(self._scope) if self._is_of_a_contact else ()
         all_erasures = self._services.erasure_store.list_erasures(scopes, is_unfinished=unfinished)
-        own = (
-            erasure
-            for erasure in all_erasures
-            if (erasure.scope.tenant, erasure.scope.agent_id)
-            == (self._scope.tenant, self._scope.agent_id)
-        )
+        agent_key = self._scope.agent_key
+        own = (erasure for erasure in all_erasures if erasure.scope.agent_key == agent_key)
         return first(own, limit)
 
     def tasks(
@@ -470,10 +467,9 @@ class BoundMemory:
 
     def _scopes_or_agent(self) -> Scopes:
         """The same, but of an agent with many contacts its own scope."""
-        of_a_contact = self._is_of_a_contact
-        return (
-            [self._scope] if of_a_contact else self._services.records.scopes_or_agent(self._scope)
-        )
+        if self._is_of_a_contact:
+            return [self._scope]
+        return self._services.records.scopes_or_agent(self._scope)
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
@@ -519,7 +515,7 @@ def checked_ids(given: Mapping[str, str | None]) -> dict[str, str]:
     Raises:
         InvalidScopeError: a part cannot be used.
     """
-    named = {name: value for name, value in given.items() if value is not None}
+    named = present(given)
     for name, value in named.items():
         check_identifier(name, value, InvalidScopeError)
     return named
@@ -655,7 +651,7 @@ class ContactMemory(BoundMemory):
                 an instant has no time zone, or ``as_of`` is in the future.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
-            check_text("query", query, TEXT_LENGTH_MAX)
+            check_text("query", query)
         from reconciler.domain.recalling.prompting import within_budget
         from reconciler.service.recall import filter_of
 
@@ -802,17 +798,17 @@ class ContactMemory(BoundMemory):
         if known.conflicts:  # the guard, which compares texts, is loaded only if there is a dispute
             from reconciler.domain.reconciling.disputes import disputes_of
 
-            held += disputes_of(self._scope, known.disputed(), known.conflicts, services.clock())
+            held += disputes_of(self._scope, known.disputed(), known.conflicts, now)
         policy = services.policy
         pending = tuple(item for item in held if is_for_the_contact(item, policy))
-        lapsed = known.lapsed(services.clock())
+        lapsed = known.lapsed(now)
         renewals = tuple(services.records.to_renew(self._scope, lapsed, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
-            changed=changed_since_last_time(known.uses, services.clock()),
+            changed=changed_since_last_time(known.uses, now),
             pending=pending,
             renewals=renewals,
             put_by=tuple(item for item in waiting if is_put_by(item, heard)),
@@ -933,9 +929,9 @@ class ContactMemory(BoundMemory):
         if len(names) > _ABOUT_MAX:
             raise InvalidRequestError(f"about names more than {_ABOUT_MAX}; check some first")
         for name in names:
-            check_text("about", name, TEXT_LENGTH_MAX)
+            check_text("about", name)
         if act:
-            check_text("act", act, TEXT_LENGTH_MAX)
+            check_text("act", act)
         elif not names:
             raise InvalidRequestError("say what the act rests on (about), or what it is (act)")
         if max_age_days is not None:
@@ -1009,7 +1005,7 @@ class ContactMemory(BoundMemory):
         Raises:
             InvalidRequestError: ``about`` is blank.
         """
-        check_text("about", about, TEXT_LENGTH_MAX)
+        check_text("about", about)
         known = self._attributes
         return self._services.records.evidence_about(self._scope, about.strip(), known)
 
@@ -1848,7 +1844,7 @@ class AgentMemory(BoundMemory):
             InvalidRequestError: the query or a filter cannot be used, the limit is below 1, or
                 there is no embedder.
         """
-        check_text("query", query, TEXT_LENGTH_MAX)
+        check_text("query", query)
         from reconciler.service.recall import filter_of
 
         wanted = filter_of(filters, lambda: self._attributes)

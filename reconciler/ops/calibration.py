@@ -27,7 +27,6 @@ from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Outcome, Relation
 from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
     Note,
     Scope,
     Slot,
@@ -127,7 +126,7 @@ def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
 
 def _pair(values: Mapping[str, Any], number: int) -> LabelledPair:
     for name in ("fact", "note"):
-        check_text(name, values.get(name), TEXT_LENGTH_MAX)
+        check_text(name, values.get(name))
     return LabelledPair(
         pair_id=f"line {number}",
         fact_text=values["fact"],

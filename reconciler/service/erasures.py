@@ -34,7 +34,7 @@ from reconciler.domain.records.erasures import (
     check_person,
 )
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Scope, check_text, is_of_the_day
+from reconciler.domain.records.notes import Scope, check_text, is_of_the_day
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, InvalidSessionError, UnknownContactError
 from reconciler.frozen import frozen
@@ -98,7 +98,7 @@ class Erasures:
     ) -> Erasure:
         """Erase the target and return the finished erasure; see ``ContactMemory.forget``."""
         check_person(by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
+        check_text("reason", reason)
         self.ids.check([("by", by)])
         asked = Erasure(
             erasure_id="" if dry_run else str(uuid.uuid4()),

@@ -23,7 +23,6 @@ from reconciler.domain.records.facts import Fact, FiledFact, FoundIn
 from reconciler.domain.records.kinds import Sensitivity
 from reconciler.domain.records.notes import (
     SCOPE_PART_LENGTH_MAX,
-    TEXT_LENGTH_MAX,
     Slot,
     check_text,
 )
@@ -166,7 +165,7 @@ def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
     if isinstance(steps, str) or not isinstance(steps, Sequence) or not steps:
         raise InvalidNoteError("steps must be a list of at least one sentence")
     for step in islice(steps, _STEP_COUNT_MAX + 1):
-        check_text("a step", step, TEXT_LENGTH_MAX)
+        check_text("a step", step)
     if len(steps) > _STEP_COUNT_MAX:
         raise InvalidNoteError(
             f"the procedure has {len(steps):,} steps, but at most {_STEP_COUNT_MAX} are allowed; "

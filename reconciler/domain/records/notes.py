@@ -761,7 +761,7 @@ def not_in_the_future(
     return at
 
 
-def check_text(name: str, value: object, length_max: int) -> None:
+def check_text(name: str, value: object, length_max: int = TEXT_LENGTH_MAX) -> None:
     """Refuse a text that cannot be stored or says nothing, such as marks alone.
 
     Raises:

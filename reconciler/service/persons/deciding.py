@@ -54,7 +54,6 @@ from reconciler.domain.records.notes import (
     ACCOUNT,
     CONTACT_SUBJECT,
     MEMBERSHIP,
-    TEXT_LENGTH_MAX,
     Note,
     Scope,
     Slot,
@@ -521,7 +520,7 @@ class PersonsDecisions:
             raise InvalidAnswerError(
                 "only an operator may amend; add what the contact says as a note"
             )
-        check_text("reason", reason, TEXT_LENGTH_MAX)
+        check_text("reason", reason)
         if (fact_id is None) is (slot.get("attribute") is None):
             raise InvalidRequestError("name what to amend: give either fact_id or attribute")
         known = None if fact_id is None else self.fact_store.get_fact(scope, fact_id, _OR_ENDED)
@@ -853,7 +852,7 @@ class PersonsDecisions:
     def _word(self, scope: Scope, by: str, reason: str) -> Candidate:
         """Return the reason as that person's word."""
         check_person(by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
+        check_text("reason", reason)
         note = Note(
             scope=scope,
             text=reason,
@@ -899,11 +898,12 @@ class PersonsDecisions:
             InvalidNoteError: the text cannot be used.
         """
         held, earlier, who = self._to_answer(scope, decision_id, by, told_to)
-        if earlier is None:
-            earlier = self._answered_meanwhile(held)
-        if earlier is None:
-            earlier = self._confirmed(held, self._as_confirmed(held, by, who, text), by)
-        return _same_answer(earlier, _YES)
+        settled = (
+            earlier
+            or self._answered_meanwhile(held)
+            or self._confirmed(held, self._as_confirmed(held, by, who, text), by)
+        )
+        return _same_answer(settled, _YES)
 
     def reject(
         self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
@@ -914,9 +914,8 @@ class PersonsDecisions:
             As ``confirm``.
         """
         held, earlier, who = self._to_answer(scope, decision_id, by, told_to)
-        if earlier is None:
-            earlier = self._refused(held, Action.DECLINE, by, f"{who} said no")
-        return _same_answer(earlier, {Action.DECLINE})
+        settled = earlier or self._refused(held, Action.DECLINE, by, f"{who} said no")
+        return _same_answer(settled, {Action.DECLINE})
 
     def withdraw(
         self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
@@ -1084,7 +1083,7 @@ class PersonsDecisions:
         if text is not None or held.at - held.note.holds_from < _JUST_SAID:
             note = replace(note, valid_from=None)  # without a date: it holds as of the answer
         if text is not None:
-            check_text("text", text, TEXT_LENGTH_MAX)
+            check_text("text", text)
             note = replace(
                 note, text=text, slot=None, slot_read_from=None, category=None, topic=None
             )

@@ -720,8 +720,7 @@ class MemoryExtractor:
         now, job_id = self.clock(), str(uuid.uuid4())
         said_at = now
         if not session.is_dated:
-            heard_at = self.session_store.find_last_said(session.scope)
-            said_at = time_of_saying(now, heard_at)
+            said_at = time_of_saying(now, self.session_store.find_last_said(session.scope))
         kept = self.session_store.list_episodes(session.scope, session.session_id)
         episodes, cleaned = self.session_reader.episodes(session, said_at, kept)
 

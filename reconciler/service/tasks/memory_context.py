@@ -30,7 +30,6 @@ from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Action, AnyCategory, Clock, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
-    TEXT_LENGTH_MAX,
     Note,
     Scope,
     Slot,
@@ -278,7 +277,7 @@ class MemoryContext:
             InvalidRequestError: the name, the budget or the limit cannot be used.
         """
         self._run.check(Operation.RECALL_ABOUT)
-        check_text("entity", entity, TEXT_LENGTH_MAX)
+        check_text("entity", entity)
         positive("budget_tokens", budget_tokens)
         if limit is not None:
             positive("limit", limit)
@@ -328,8 +327,7 @@ class MemoryContext:
         run, now = self._run, self._clock()
         said_at = now
         if turn.said_at is None:
-            heard_at = self._sessions.find_last_said(run.scope)
-            said_at = time_of_saying(now, heard_at)
+            said_at = time_of_saying(now, self._sessions.find_last_said(run.scope))
         dated = replace(turn, said_at=turn.said_at or said_at)
         session = Session(
             scope=run.scope, session_id=run.session_id, turns=(dated,), channel=TASK_DOOR
@@ -570,7 +568,7 @@ class MemoryContext:
 
     def _cleaned(self, text: str) -> str:
         """Clean a text of the task of personal data and secrets, because no gate judges it."""
-        check_text("a task's text", text, TEXT_LENGTH_MAX)
+        check_text("a task's text", text)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
 
