@@ -187,11 +187,6 @@ class LocalEmbedder:
             windows = Windows(model.tokenizer, model.token_count_max)
             return _Engine(windows, EmbeddingBatcher(encode, self._batch_size))
 
-    def _start_afresh(self) -> None:
-        """Forget, in a forked child, the locks and threads that stayed with the parent."""
-        self._lock = threading.Lock()
-        self._engine = None
-
 
 TOKENS_OF_SCRIPT_MIN = 1_000
 """A model reads a script if its vocabulary has this many tokens of it. Source: all-MiniLM-L6-v2 was
@@ -289,13 +284,15 @@ def _script_of(letter: str) -> str:
 _EMBEDDERS: weakref.WeakSet[LocalEmbedder] = weakref.WeakSet()
 
 
-def _start_all_afresh() -> None:
+def _start_afresh() -> None:
+    """Forget, in a forked child, the locks and threads that stayed with the parent."""
     for embedder in list(_EMBEDDERS):
-        embedder._start_afresh()
+        embedder._lock = threading.Lock()
+        embedder._engine = None
 
 
 if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_start_all_afresh)
+    os.register_at_fork(after_in_child=_start_afresh)
 
 
 ROWS_AT_ONCE = 16

@@ -195,15 +195,13 @@ def build_embedder(settings: Settings) -> Embedder:
     if chosen.kind == "openai":
         embedder = _remote_embedder(chosen)
     else:
-        from reconciler.adapters.local_embedder import LocalEmbedder
+        from reconciler.adapters.local_embedder import LocalEmbedder, SentenceTransformerModel
 
         if chosen.kind == "packaged":
             from reconciler.adapters.onnx_minilm import OnnxMinilm
 
             model: LocalModel = OnnxMinilm()
         else:
-            from reconciler.adapters.local_embedder import SentenceTransformerModel
-
             model = SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
         embedder = LocalEmbedder(model, chosen.batch_size)
     if not chosen.query_prefix and not chosen.passage_prefix:

@@ -179,7 +179,7 @@ class Services:
         clock: Callable[[], datetime],
         closing: ExitStack,
         books: BookChoice,
-        only_reads: bool = False,
+        only_reads: bool,
     ) -> None:
         self.building = RLock()
         self._others: dict[Callable[..., Any], Any] = {}
@@ -314,11 +314,7 @@ class Services:
     relating: Relating = _made("writing.relating:Relating")
     """Relates known facts, as a model says later."""
 
-    note_import: NoteImport = _made(
-        "writing.note_import:NoteImport",
-        embed="reconciler.embed",
-        begin_states="fact_store.begin_states",
-    )
+    note_import: NoteImport = _made("writing.note_import:NoteImport", embed="reconciler.embed")
     """The import of notes."""
 
     recall: Recall = _made("recall:Recall")
@@ -435,14 +431,8 @@ class Services:
         look = self.neighbourhoods.current if said is None else self.neighbourhoods.of
         return look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
 
-    @_Part
-    def rejudging(self) -> Rejudging | None:
-        """Asks the arbiter later; None without an arbiter."""
-        from reconciler.service.writing.relating import Rejudging
-
-        if self.arbitration is None:
-            return None
-        return self.made(Rejudging)
+    rejudging: Rejudging = _made("writing.relating:Rejudging")
+    """Asks the arbiter later; of no use without an arbiter."""
 
     @_Part
     def use_trace(self) -> UseTrace:
@@ -456,15 +446,8 @@ class Services:
         self.closing.callback(built.close)
         return built
 
-    @_Part
-    def live_door(self) -> LiveDoor:
-        """Live door."""
-        from reconciler.service.writing.doors import LiveDoor
-
-        def live(scope: Scope) -> dict[str, Fact]:
-            return {f.fact_id: f for f in self.fact_store.list_facts(scope) if not f.has_ended}
-
-        return self.made(LiveDoor, live=live)
+    live_door: LiveDoor = _made("writing.doors:LiveDoor")
+    """Live door."""
 
     @_Part
     def asked_attributes(self) -> AskedAttributes:
@@ -504,12 +487,7 @@ class Services:
         names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
         return {name: sentences[name].questions for name in names}
 
-    finding: FactFinder = _made(
-        "recall:FactFinder",
-        confidence_min="how.confidence_min",
-        hides_expired="how.hides_expired",
-        floor="how.floor",
-    )
+    finding: FactFinder = _made("recall:FactFinder")
     """Finds facts by name, and across contacts."""
 
     @_Part
@@ -562,14 +540,14 @@ class Services:
 def build_services(
     settings: Settings,
     *,
-    embedder: Embedder | None = None,
-    arbiter: Arbiter | None = None,
-    extractor: Extractor | None = None,
-    clock: Callable[[], datetime] | None = None,
-    migrate: bool = False,
-    warm_up: bool = False,
-    must_exist: bool = False,
-    attributes: Mapping[str, type[BaseModel]] | None = None,
+    embedder: Embedder | None,
+    arbiter: Arbiter | None,
+    extractor: Extractor | None,
+    clock: Callable[[], datetime] | None,
+    migrate: bool,
+    warm_up: bool,
+    must_exist: bool,
+    attributes: Mapping[str, type[BaseModel]] | None,
 ) -> Services:
     """Open a memory, and make its store ready for the embedder's model.
 
@@ -690,9 +668,7 @@ def _warm_up_behind(embedder: Embedder) -> None:
     Thread(target=load, name="reconciler-warm-up", daemon=True).start()
 
 
-def build_worker(
-    services: Services, on_stage: Callable[[Stage], None] = lambda _: None
-) -> ExtractionWorker:
+def build_worker(services: Services, on_stage: Callable[[Stage], None]) -> ExtractionWorker:
     """A new worker on an open memory.
 
     Args:

@@ -40,14 +40,13 @@ from reconciler.domain.records.kinds import LASTING, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen, in_order, present
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
 from reconciler.service.embedding import AskedAttributes, embed, question_of
 from reconciler.service.stores.commits import OpenConflicts
 from reconciler.service.stores.stored_facts import RecalledFacts
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.policies import RecallFloor
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
     from reconciler.service.records import Records
@@ -403,7 +402,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
     Raises:
         InvalidRequestError: a filter is unknown, or cannot be used.
     """
-    asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    asked: dict[str, Any] = present(given)
     known = [field.name for field in fields(RecallFilter)]
     if unknown := sorted(asked.keys() - set(known)):
         raise InvalidRequestError(
@@ -493,20 +492,16 @@ class FactFinder:
         fact_store: facts and their vectors.
         contact_store: the contacts and their names.
         embedder: the embedder; with ``dimension`` 0 only names can be searched for.
-        floor: the least nearness of a found fact; None for no floor.
+        how: the settings by which facts are left out.
         asked_attributes: finds the attributes that a question asks for; None to skip that.
-        confidence_min: facts with less confidence are left out, 0 to 1.
-        hides_expired: whether expired facts are left out, instead of marked.
         clock: the time now, UTC-aware.
     """
 
     fact_store: FactStore
     contact_store: ContactStore
     embedder: Embedder
-    confidence_min: float
-    hides_expired: bool
+    how: Recalling
     clock: Callable[[], datetime]
-    floor: RecallFloor | None = None
     asked_attributes: AskedAttributes | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
@@ -578,13 +573,14 @@ class FactFinder:
             for fact_id, hit in found.items()
         }
         ordered = sorted(found.values(), key=lambda hit: -nearness[hit.fact.fact_id])
-        if self.floor is None or wanted.min_score is not None:
+        floor = self.how.floor
+        if floor is None or wanted.min_score is not None:
             return ordered[:limit]
         words = WordIndex([told(hit.fact) for hit in ordered]).matches(query)
-        least = question.strange + self.floor.of(
+        least = question.strange + floor.of(
             _COMPARED_COUNT, len(words.asked), max(question.asks.values(), default=0.0)
         )
-        shares = self.floor.words * words.shares
+        shares = floor.words * words.shares
         return [
             hit
             for hit, share in zip(ordered, shares.tolist(), strict=True)
@@ -675,8 +671,8 @@ class FactFinder:
         return ((contact_id, fact) for contact_id, fact in as_now if self._is_told(fact))
 
     def _is_told(self, fact: Fact) -> bool:
-        is_sure = fact.confidence >= self.confidence_min
-        return is_sure and fact.is_told(hides_expired=self.hides_expired)
+        is_sure = fact.confidence >= self.how.confidence_min
+        return is_sure and fact.is_told(hides_expired=self.how.hides_expired)
 
 
 def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:

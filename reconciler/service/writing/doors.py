@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Relations, named_by
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Relations, by_fact_id, named_by
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     AnyCategory,
@@ -30,6 +30,7 @@ from reconciler.tracing import span
 
 if TYPE_CHECKING:
     from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.service.stores.fact_store import FactStore
     from reconciler.service.writing.write_gate import WriteGate
 
 
@@ -145,13 +146,13 @@ class LiveDoor:
     Attributes:
         gate: judges every note.
         attributes: the known attributes of slots.
-        live: returns the contact's facts that have not ended, by id.
+        fact_store: the facts that a note may name.
         clock: the time now, UTC-aware.
     """
 
     gate: WriteGate
     attributes: AttributeBook
-    live: Callable[[Scope], Mapping[str, Fact]]
+    fact_store: FactStore
     clock: Clock
 
     def now(self) -> datetime:
@@ -218,7 +219,7 @@ class LiveDoor:
             UnknownFactError: the handle belongs to no fact, or to several.
         """
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
-        return named_by(name, [*self.live(scope)]) if is_handle else name
+        return named_by(name, [*self._live(scope)]) if is_handle else name
 
     def with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
         """Return a candidate with its effects on facts, and with its end.
@@ -296,7 +297,7 @@ class LiveDoor:
             return False
         if note.valid_from is not None and ends_at <= note.valid_from:
             return False
-        live = self.live(note.scope)
+        live = self._live(note.scope)
         over = [live[fact_id] for fact_id in told.ends if fact_id in live]
         if not any(only_ends(note.text, fact.text) for fact in over):
             return False
@@ -320,7 +321,7 @@ class LiveDoor:
                 "ended needs a value: give the attribute and the value that has ended, or name "
                 "the facts in ends"
             )
-        live, named = self.live(candidate.note.scope), told.named_ids if told else ()
+        live, named = self._live(candidate.note.scope), told.named_ids if told else ()
         facts, others = (
             tuple(fact.fact_id for fact in each if fact.fact_id not in named)
             for each in holders_of(slot, live.values())
@@ -332,6 +333,11 @@ class LiveDoor:
         elif others:
             return replace(candidate, relations=Relations(both_hold=others)), False
         return replace(candidate, relations=told), told is not None
+
+    def _live(self, scope: Scope) -> dict[str, Fact]:
+        """Return the contact's facts that have not ended, by id."""
+        facts = self.fact_store.list_facts(scope)
+        return by_fact_id(fact for fact in facts if not fact.has_ended)
 
     def warm_up(self) -> None:
         """Read and judge a note that is not kept, so that lexicons are loaded in advance.

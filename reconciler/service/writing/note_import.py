@@ -25,10 +25,11 @@ from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed
-from reconciler.frozen import Json, frozen
+from reconciler.frozen import Json, frozen, present
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.stores.rows import ContactState, batches
+from reconciler.service.stores.fact_store import FactStore
+from reconciler.service.stores.rows import batches
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
@@ -147,7 +148,7 @@ class NoteImport:
         digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_store: the decisions, which show the finished lines.
         attributes: the known attributes of slots.
-        begin_states: asks which contacts were merged into which.
+        fact_store: says which contacts were merged into which.
     """
 
     gate: WriteGate
@@ -155,7 +156,7 @@ class NoteImport:
     digest: Callable[[str], str]
     decision_store: DecisionStore
     attributes: AttributeBook
-    begin_states: Callable[[Iterable[Scope]], Callable[[], Mapping[Scope, ContactState]]]
+    fact_store: FactStore
 
     def run(
         self,
@@ -252,24 +253,22 @@ class NoteImport:
         self, candidates: Sequence[Candidate], report: ImportReport, keyed: dict[str, int]
     ) -> list[Candidate]:
         """Return the notes without a decision by an earlier run or line."""
-        ids = [self.gate.decision_ids.of(candidate.note) for candidate in candidates]
-        done = self.decision_store.find_decided(ids)
-        numbers = [
-            keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
-            for candidate, its_id in zip(candidates, ids, strict=True)
+        given = [(self.gate.decision_ids.of(one.note), one) for one in candidates]
+        done = self.decision_store.find_decided(its_id for its_id, _ in given)
+        again = [
+            (its_id, one, keyed.pop(one.evidence[0].episode_id, None))
+            for its_id, one in given
+            if its_id in done
         ]
         kept = self.decision_store.find_records(
-            its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
+            its_id for its_id, _, number in again if number is not None
         )
-        new: list[Candidate] = []
-        for candidate, its_id, number in zip(candidates, ids, numbers, strict=True):
-            if its_id not in done:
-                new.append(candidate)
-            elif number is not None and (fault := self._fault(candidate, kept.get(its_id))):
+        for its_id, candidate, number in again:
+            if number is not None and (fault := self._fault(candidate, kept.get(its_id))):
                 report.errors.append(LineError(line_number=number, message=fault))
             else:
                 report.resumed += 1
-        return new
+        return [one for its_id, one in given if its_id not in done]
 
     def _fault(self, candidate: Candidate, made: Decision | None) -> str | None:
         """Say why a line's key is another note's; None if that note's record cannot be read."""
@@ -299,7 +298,7 @@ class NoteImport:
                 with _refused(number, report):
                     values = _given(line, defaults)
                     given.append((number, line, values, _scope(values)))
-            states = self.begin_states(scope for *_, scope in given)()
+            states = self.fact_store.begin_states(scope for *_, scope in given)()
             for number, line, values, scope in given:
                 with _refused(number, report):
                     if (state := states.get(scope)) and state.absorbed_into:
@@ -382,8 +381,7 @@ def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | No
 
 
 def _given(line: str, defaults: Mapping[str, str]) -> Json:
-    said = {name: value for name, value in _line_values(line).items() if value is not None}
-    return {**defaults, **said}
+    return {**defaults, **present(_line_values(line))}
 
 
 def _scope(values: Mapping[str, Any]) -> Scope:
