@@ -116,7 +116,7 @@ class Records:
         place = None if after is None else self._place_of(scope, links, after)
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
-    def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
+    def history_of(self, scope: Scope, fact_id: str, at: datetime | None) -> FactHistory:
         """Return the chain that a fact belongs to, now or at an earlier time.
 
         Raises:

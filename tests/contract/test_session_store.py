@@ -160,8 +160,7 @@ def test_sessions_of_one_name_are_apart_where_their_contacts_are(store: SessionS
 def test_a_session_says_from_when_to_when_it_was_held(store: SessionStore) -> None:
     hand_over(store, "job", turns(2, first=3))
     hand_over(store, "job-2", turns(6))
-    session = store.find_session(ALICE, "chat")
-    assert session is not None
+    session = store.get_session(ALICE, "chat")
     assert (session.started_at, session.ended_at) == (NOON, NOON + 5 * MINUTE)
 
 
@@ -351,9 +350,8 @@ def test_a_finished_job_is_counted_on_its_session(store: SessionStore) -> None:
         assert store.lease_job(job_id, "lease", NOON, NOON + MINUTE)
         store.keep_read(job_id, "lease", READ)
         store.finish_job(job_id, "lease", outcomes, NOON + MINUTE)
-    job, session = store.find_job(ALICE, "job"), store.find_session(ALICE, "chat")
+    job, session = store.find_job(ALICE, "job"), store.get_session(ALICE, "chat")
     assert job is not None
-    assert session is not None
     assert (job.state, job.finished_at, job.outcomes) == (JobState.DONE, NOON + MINUTE, outcomes)
     assert session.summary == f"{READ.summary} {READ.summary}"
     assert session.outcomes == Outcomes(
@@ -367,8 +365,7 @@ def test_a_job_is_finished_once(store: SessionStore) -> None:
     store.finish_job("job", "lease", Outcomes(added=1), NOON)
     with pytest.raises(LeaseLostError):
         store.finish_job("job", "lease", Outcomes(added=1), NOON)
-    session = store.find_session(ALICE, "chat")
-    assert session is not None
+    session = store.get_session(ALICE, "chat")
     assert session.outcomes.added == 1
 
 

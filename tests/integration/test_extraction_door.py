@@ -457,7 +457,7 @@ def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
     job_id = memory.contact("crm", "alice").submit_session("chat", turns)
     memory.drain()
     store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
-    kept = f"{store.list_episodes(scope, 'chat')}{store.find_session(scope, 'chat')}"
+    kept = f"{store.list_episodes(scope, 'chat')}{store.get_session(scope, 'chat')}"
     assert "tango-77412" not in f"{kept}{store.find_read(job_id)}"
 
 

@@ -20,7 +20,7 @@ from reconciler.frozen import in_order
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.reading.sensitive_data import key_check
-from reconciler.service.stores.rows import ContactState, Queries, state_of
+from reconciler.service.stores.rows import ContactState, Queries
 
 _ID_KEY_BYTES = 32
 
@@ -140,8 +140,10 @@ class Store(Queries):
     model: tuple[str, int] | None = None
 
     def standing(self, scope: Scope) -> ContactState:
-        """Return the contact's state, also of one that was merged into another."""
-        return state_of(self.rows_of(scope, "find_contact_version"))
+        """Return the contact's state, also of one that was merged; version 0 if it is unknown."""
+        for row in self.rows_of(scope, "find_contact_version"):
+            return ContactState(**row | {"absorbed": tuple(row["absorbed"] or ())})
+        return ContactState()
 
     def family(self, scope: Scope) -> Iterator[Scope]:
         """Return the contact, and then all contacts that were merged into it."""

@@ -94,38 +94,40 @@ class DecisionStore(Store):
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """List the decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        rows = self.rows("list_judged", episode_ids=list(taken_by))
-        for row, taken in TAKEN.pairs(rows):
+        for row, taken in TAKEN.pairs(self.rows("list_judged", episode_ids=list(taken_by))):
             taken_by[row["episode_id"]].append(taken)
         return taken_by
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """Count the decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
-        rows = self.rows("count_actions", **of_contacts(scopes))
-        for row, count in ACTION_COUNTS.pairs(rows):
+        for row, count in ACTION_COUNTS.pairs(self.rows("count_actions", **of_contacts(scopes))):
             counts.setdefault(row["contact_key"], []).append(count)
         return counts
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
-        rows = self.rows_of(scope, "list_made_ids")
-        return self._made(scope.contact_key, [row["decision_id"] for row in rows])
+        ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
+        return self._made(scope.contact_key, ids)
 
     def list_given_ids(self, scope: Scope, keys: Sequence[str]) -> set[str]:
         """List the ids of the decisions from sessions of these merged contacts, and the answers."""
-        rows = self.rows_of(scope, "list_given_ids", keys=keys)
-        return {each for row in rows for each in row.values()}
+        return {
+            each
+            for row in self.rows_of(scope, "list_given_ids", keys=keys)
+            for each in row.values()
+        }
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
         """List the ids of the decisions that ended a fact without a successor, in no order.
 
         With ``or_door`` also the ids of all decisions that came through that door.
         """
-        rows = self.rows_of(scope, "list_revocation_ids", door=or_door)
-        return [row["decision_id"] for row in rows]
+        return [
+            row["decision_id"] for row in self.rows_of(scope, "list_revocation_ids", door=or_door)
+        ]
 
-    def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
+    def list_revocations(self, scope: Scope, or_door: str) -> list[Decision]:
         """List the decisions of ``list_revocation_ids``, without comparisons."""
         return self._made(scope.contact_key, self.list_revocation_ids(scope, or_door))
 
@@ -153,7 +155,7 @@ class DecisionStore(Store):
         self,
         last_decided: Sequence[tuple[Scope, datetime]],
         limit: int,
-        wanted: DecisionFilter = _ALL,
+        wanted: DecisionFilter,
     ) -> list[Decision]:
         """List the newest decisions about many contacts, like ``list_decisions``.
 
@@ -188,10 +190,14 @@ class DecisionStore(Store):
         If the place of a held note is given, only the notes after it are read. Bare notes, without
         the facts that they were compared with, are read with one query, in no order.
         """
-        run = self.graph.run
-        of_agent = "list_pending_ids_of_agent"
-        asked = {"now": now}
-        rows = first_rows(run, "list_pending_ids", scopes, asked, _newest_first, of_agent=of_agent)
+        rows = first_rows(
+            self.graph.run,
+            "list_pending_ids",
+            scopes,
+            {"now": now},
+            _newest_first,
+            of_agent="list_pending_ids_of_agent",
+        )
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
         for some in pages(rows):
@@ -420,9 +426,8 @@ class DecisionStore(Store):
         ]
         return self._with_comparisons(made)
 
-    def _with_comparisons(self, made: Iterable[Decision]) -> list[Decision]:
+    def _with_comparisons(self, made: Sequence[Decision]) -> list[Decision]:
         """Return these decisions with their comparisons, newest first."""
-        made = list(made)
         compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
         rows = [row for row in self._comparisons(made) if row["decision_id"] in compared]
         for row, comparison in COMPARISONS.pairs(rows):
@@ -443,13 +448,14 @@ class DecisionStore(Store):
                 yield from self.rows("list_contact_comparisons", contact_key=contact_key)
 
     def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
-        asked: Row = {"contact_key": contact_key}
         if not decision_ids:
             return []
         if len(decision_ids) <= _LOOKED_UP_MAX:
-            asked["decision_ids"] = list(decision_ids)
-            return DECISIONS.all(self.rows("find_decisions", **asked))
-        wanted, rows = set(decision_ids), self.rows("list_contact_decisions", **asked)
+            ids = list(decision_ids)
+            return DECISIONS.all(
+                self.rows("find_decisions", contact_key=contact_key, decision_ids=ids)
+            )
+        rows, wanted = self.rows("list_contact_decisions", contact_key=contact_key), {*decision_ids}
         return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
 
 
@@ -463,10 +469,7 @@ def _change(row: Row) -> Change:
     return Change(cursor=f"{row['place']}~{row['decision_id']}", ended_ids=ended, **thin)
 
 
-_THIN = (
-    *("decision_id", "contact_id", "action", "decided_by", "disposal"),
-    *("at", "fact_id"),
-)
+_THIN = ("decision_id", "contact_id", "action", "decided_by", "disposal", "at", "fact_id")
 
 
 def _place_of(made: Decision) -> tuple[float, str]:

@@ -168,11 +168,14 @@ class ErasureStore(Queries):
         """Remove the words of facts."""
         self.rows("remove_facts", fact_ids=list(fact_ids), at=at)
 
-    def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
+    def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None) -> None:
         """Remove reasons, and links with answers, of these facts; None for all of the contact's."""
-        self._remove_from_links("remove_supersession_reasons", scope, "fact_ids", fact_ids)
-        self._remove_from_links("remove_conflict_reasons", scope, "fact_ids", fact_ids)
-        self._remove_from_links("remove_answer_links", scope, "fact_ids", fact_ids)
+        for query in (
+            "remove_supersession_reasons",
+            "remove_conflict_reasons",
+            "remove_answer_links",
+        ):
+            self._remove_from_links(query, scope, "fact_ids", fact_ids)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Make facts live again."""
@@ -190,7 +193,7 @@ class ErasureStore(Queries):
         """Replace the texts of episodes by what is left of them."""
         self.rows("remove_episodes", episodes=_episode_maps(episodes))
 
-    def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None = None) -> None:
+    def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None) -> None:
         """Remove the cited words from links to these episodes; None for all of the contact's."""
         self._remove_from_links("remove_fact_spans", scope, "episode_ids", episode_ids)
         self._remove_from_links("remove_decision_spans", scope, "episode_ids", episode_ids)
@@ -228,8 +231,10 @@ class ErasureStore(Queries):
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """Return all stored words of a contact, node by node: known words, and the rest."""
         links = [(link.new_id, link.old_id, link.reason) for link in known.links]
-        rows = self.rows_of(scope, "list_conflict_links")
-        links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
+        links += [
+            (row["new_id"], row["old_id"], row["reason"])
+            for row in self.rows_of(scope, "list_conflict_links")
+        ]
         return [
             *(_node_words("Fact", each.fact_id, words_of(each)) for each in known.facts),
             *(

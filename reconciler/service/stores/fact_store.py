@@ -327,8 +327,7 @@ class FactStore(Store):
             "after_id": place.fact_id,
             "limit": limit or EVERYTHING,
         }
-        rows = self.rows_of(scope, "list_newest_facts", **asked)
-        return PLACES.all(rows)
+        return PLACES.all(self.rows_of(scope, "list_newest_facts", **asked))
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
         """List the agent's facts with this subject, of all contacts, first recorded first."""
@@ -365,13 +364,11 @@ class FactStore(Store):
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
         """List all pairs of facts in scope that were ever in dispute; in no order."""
-        rows = self.rows_of(scope, "list_conflict_links")
-        return CONFLICTS.all(rows)
+        return CONFLICTS.all(self.rows_of(scope, "list_conflict_links"))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
         """List the supersessions in scope, with their reasons; in no order."""
-        rows = self.rows_of(scope, "list_supersessions")
-        return SUPERSESSIONS.all(rows)
+        return SUPERSESSIONS.all(self.rows_of(scope, "list_supersessions"))
 
     def list_expiring(
         self,

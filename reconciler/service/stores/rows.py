@@ -33,7 +33,7 @@ from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, 
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import AbsorbedError, DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import frozen, in_order, present
 from reconciler.ports.graph import Graph, Row
 from reconciler.reading.kinds import Category
 
@@ -223,9 +223,8 @@ def _of_predecessor(row: Row) -> Row:
 
 
 def _fact(row: Row) -> Fact:
-    values = {name: value for name, value in row.items() if value is not None}
     # A value that was never written gets the record's default.
-    return validated(Fact, values | {"slot": _slot(row)})
+    return validated(Fact, present(row) | {"slot": _slot(row)})
 
 
 def _counts(row: Row) -> Row:
@@ -323,15 +322,6 @@ class Queries:
     def rows_of(self, scope: Scope, query: str, /, **given: Any) -> list[Row]:
         """Return the rows of a query about one contact."""
         return self.rows(query, contact_key=scope.contact_key, **given)
-
-
-def state_of(rows: Sequence[Row]) -> ContactState:
-    """Return the state of a contact; version 0 if nothing is known of it."""
-    return (
-        ContactState(**rows[0] | {"absorbed": tuple(rows[0]["absorbed"] or ())})
-        if rows
-        else ContactState()
-    )
 
 
 def of_its_own(scope: Scope, state: ContactState) -> ContactState:

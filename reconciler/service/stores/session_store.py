@@ -138,9 +138,7 @@ class SessionStore(Store):
         self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
         """List the last sessions with ids of this beginning, and the end of each, latest first."""
-        rows = self.rows(
-            "list_last_sessions", contact_key=scope.contact_key, beginning=beginning, limit=count
-        )
+        rows = self.rows_of(scope, "list_last_sessions", beginning=beginning, limit=count)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
@@ -148,12 +146,6 @@ class SessionStore(Store):
         keys = self.keys_in(scope, session_id)
         each = (self.rows("list_session_episodes", session_key=key) for key in keys)
         return [turn for rows in each for turn in EPISODES.all(rows)]
-
-    def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
-        """Find a session, without its turns; None if there is none."""
-        keys = self.keys_in(scope, session_id)
-        found = (self.rows("find_session", session_key=key) for key in keys)
-        return SESSIONS.first(next(filter(None, found), ()))
 
     def clean_episodes(self, cleaned: Iterable[Cleaning]) -> None:
         """Replace episodes by cleaned ones; an episode that has changed stays as it is."""
@@ -171,9 +163,8 @@ class SessionStore(Store):
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
         """Find the jobs that read these turns, each with its state, newest first."""
-        rows = self.rows(
-            "find_jobs_of_episodes", episode_ids=[episode.episode_id for episode in episodes]
-        )
+        ids = [episode.episode_id for episode in episodes]
+        rows = self.rows("find_jobs_of_episodes", episode_ids=ids)
         return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
@@ -190,13 +181,15 @@ class SessionStore(Store):
         return job
 
     def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
-        """Return a session: its summary, and the outcomes of its candidates.
+        """Return a session without its turns: its summary, and the outcomes of its candidates.
 
         Raises:
             InvalidSessionError: no session of that id was handed over.
         """
         check_identifier("session_id", session_id, InvalidSessionError)
-        if (session := self.find_session(scope, session_id)) is None:
+        keys = self.keys_in(scope, session_id)
+        found = (self.rows("find_session", session_key=key) for key in keys)
+        if (session := SESSIONS.first(next(filter(None, found), ()))) is None:
             raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
         return session
 
