@@ -166,8 +166,7 @@ class AgentTools:
             self._tools[RECALL_CONTACT] = tools[RECALL_CONTACT]
         if check is not None:
             self._tools[CHECK_BEFORE_ACTING] = tools[CHECK_BEFORE_ACTING]
-        self._unsettled: LRUCache[str, tuple[str, Clock]]
-        self._unsettled = LRUCache(_UNSETTLED_MAX)
+        self._unsettled: LRUCache[str, tuple[str, Clock]] = LRUCache(_UNSETTLED_MAX)
         self._shown = Shown()
         self._lock = Lock()
         self._maker = Maker()
@@ -175,10 +174,6 @@ class AgentTools:
     @property
     def scope(self) -> Scope:
         """Return tenant, agent and contact that every call is bound to."""
-        return self._scope
-
-    @property
-    def _scope(self) -> Scope:
         return self._where()
 
     def definitions(self, style: Style = "anthropic", *, strict: bool = False) -> list[Json]:
@@ -254,7 +249,7 @@ class AgentTools:
         def write(key: str, first_at: Clock) -> Decision:
             fields = self._with_source(_unless_today(given, first_at()))
             note = partial(
-                self._door.add, self._scope, session_id=self._session_id, idempotency_key=key
+                self._door.add, self.scope, session_id=self._session_id, idempotency_key=key
             )
             try:
                 return note(**self._with_ids(fields))
@@ -302,7 +297,7 @@ class AgentTools:
                 named = self._with_ids(given)
                 fact_id = self._shown.fact_id(named.pop("note"))
                 return self._relating.relate(
-                    self._scope,
+                    self.scope,
                     fact_id,
                     Relations(**named),
                     session_id=self._session_id,
@@ -320,7 +315,7 @@ class AgentTools:
     def _refused(self, error: InvalidRequestError, key: str) -> Decision:
         """Record a model's refused relation of facts."""
         return self._relating.refuse(
-            self._scope, self._in_handles(error), session_id=self._session_id, idempotency_key=key
+            self.scope, self._in_handles(error), session_id=self._session_id, idempotency_key=key
         )
 
     def _in_handles(self, error: InvalidRequestError) -> str:

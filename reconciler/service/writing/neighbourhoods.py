@@ -147,7 +147,7 @@ class Neighbourhood:
             copy.replacing_none = set(self.replacing_none)
             return copy
 
-    def placing(self, called: Iterable[str | None] = ()) -> Placing:
+    def placing(self, called: Iterable[str | None]) -> Placing:
         """Return the part that places a note among the contact's facts, at this version.
 
         Args:
@@ -460,9 +460,9 @@ class Neighbourhood:
 
     def _first_of(self, note: Note, closeness: Floats, wanted: NDArray[np.bool_]) -> list[int]:
         """Return the best of the wanted rows: rivals first, then the nearest, older first."""
-        if note.slot is None or note.slot.rival_prefix is None:
-            return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
+        if note.slot is None or note.slot.rival_prefix is None:
+            return nearest
         # The facts that the note's slot decides about, for this question.
         rivals = sorted(
             row

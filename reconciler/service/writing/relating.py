@@ -125,7 +125,6 @@ class Relating:
         decided_by: DecidedBy = DecidedBy.AGENT,
         reason: str | None = None,
         session_id: str | None = None,
-        trust: SourceKind | None = None,
         proposed_by: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
@@ -139,7 +138,6 @@ class Relating:
             reason: the reason, in the model's words; None for only the effect.
             session_id: the conversation in which it is said; then a binding fact ends only by the
                 contact's own words in it. None if a builder answers for that.
-            trust: the trust of the relation's source; None for that of the fact.
             proposed_by: the proposer; None for the agent.
             idempotency_key: see a note's.
 
@@ -161,14 +159,14 @@ class Relating:
 
         def plan(seen: Seen) -> Commit:
             facts = self._facts(scope, (fact_id, *relations.named_ids))
-            related = self._suspending(scope, fact_id, relations, facts, trust)
+            related = self._suspending(scope, fact_id, relations, facts)
             ended = [facts[ended_id] for ended_id in related.ended_ids]
             is_agents = session_id is not None and decided_by is DecidedBy.AGENT
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self.fact_store.list_conflicts(scope)
-            outcome = self._outcome(scope, facts, fact_id, related, decided_by, trust, open_)
-            _check_own(fact_id, outcome, decided_by)
+            outcome = self._outcome(scope, facts, fact_id, related, decided_by, open_)
+            _check_own(fact_id, outcome)
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), outcome.ended)
             return self._commit(submission, outcome, decided_by, open_, seen)
@@ -299,18 +297,13 @@ class Relating:
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
     def _suspending(
-        self,
-        scope: Scope,
-        fact_id: str,
-        told: Relations,
-        facts: Mapping[str, Fact],
-        trust: SourceKind | None,
+        self, scope: Scope, fact_id: str, told: Relations, facts: Mapping[str, Fact]
     ) -> Relations:
         """Return relations in which a fact with an end suspends another fact, and both hold."""
         fact = facts[fact_id]
         if fact.valid_to is None:
             return told
-        ends_at, note = self.reconciler.plans(scope).own(fact).valid_to, _as_note(fact, trust)
+        ends_at, note = self.reconciler.plans(scope).own(fact).valid_to, _as_note(fact)
         suspended = {
             other.fact_id
             for other in facts.values()
@@ -345,7 +338,6 @@ class Relating:
         fact_id: str,
         relations: Relations,
         decided_by: DecidedBy,
-        trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
         """Return the result of the relations.
@@ -368,7 +360,7 @@ class Relating:
         closed = tuple(one for one in open_ if one.ids <= held and fact_id in one.ids)
         if closed and waits_for_a_person(fact, self.policy):
             raise InvalidRequestError(f"{WAITS}; {_HOW_ELSE}")
-        note = _as_note(fact, trust)
+        note = _as_note(fact)
         if not relations.replaces:  # what is over may have begun later than what stays
             note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
         verdict = decide(note, others, self.policy, relations=relations, related_by=decided_by)
@@ -437,14 +429,14 @@ class Relating:
         )
 
 
-def _as_note(fact: Fact, trust: SourceKind | None) -> Note:
+def _as_note(fact: Fact) -> Note:
     """Return a fact as a note, so that the rule decides about it as about any note."""
     return Note(
         scope=_ANY,
         text=fact.text,
         said_at=fact.last_confirmed_at,
         valid_from=fact.valid_from,
-        source_kind=trust or fact.word,
+        source_kind=fact.word,
         slot=fact.slot,
         category=fact.category,
         is_cleaned=True,
@@ -481,14 +473,12 @@ def _links(
     return tuple(one for pair, one in pairs.items() if pair not in linked)
 
 
-def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
+def _check_own(fact_id: str, outcome: _Outcome) -> None:
     """If a model may not end a fact, refuse to end that fact as a mere repetition.
 
     Raises:
         InvalidRequestError: the fact that relates would end, and binds or is an operator's.
     """
-    if decided_by is DecidedBy.ANSWER:
-        return
     for one in outcome.ended:
         if one.fact_id == fact_id and (binds(one) or one.word is SourceKind.OPERATOR):
             raise InvalidRequestError(

@@ -166,11 +166,10 @@ class Retelling:
                 return plain
         if now.with_told(plain).outcome == then.outcome:
             return plain
-        own, supersessions = (
-            then.made[submission.decision_id],
-            self.fact_store.list_supersessions(scope),
+        supersessions = self.fact_store.list_supersessions(scope)
+        return _commit(
+            then.made[submission.decision_id], seen, plain, now, then, known, links, supersessions
         )
-        return _commit(own, seen, plain, now, then, known, links, supersessions)
 
 
 def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Floats]) -> bool:
