@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.needed_literals import needed_literals
 from reconciler.resources import read_config, resource_path
 
@@ -56,7 +56,7 @@ class Lexicon:
     """
 
     source: str
-    lists: Mapping[str, tuple[str, ...]]
+    lists: Mapping[str, Strings]
     cues: Mapping[str, tuple[Cue, ...]]
 
     def cues_of(self, name: str) -> tuple[Cue, ...]:
@@ -71,7 +71,7 @@ class Lexicon:
             )
         return self.cues[name]
 
-    def words(self, name: str) -> tuple[str, ...]:
+    def words(self, name: str) -> Strings:
         """Return the words of a list, in the file's order.
 
         Raises:
@@ -105,7 +105,7 @@ _NAMED = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|(?<!\?P)<(?P<name>[a-z
 """A set that nothing closes goes on to the end, so that its end is looked for only once."""
 
 
-def any_of(words: tuple[str, ...] | list[str]) -> str:
+def any_of(words: Strings | list[str]) -> str:
     """Return a pattern for any of the words, the first that fits."""
     return f"(?:{'|'.join(words)})"
 

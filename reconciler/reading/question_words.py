@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Strings, in_order
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.guard.tokens import UNSPACED
 from reconciler.reading.lexicon import lexicon
@@ -208,10 +208,10 @@ def _most(told: Mapping[str, int]) -> str:
 
 
 @cache
-def _languages() -> dict[str, tuple[str, ...]]:
+def _languages() -> dict[str, Strings]:
     """Return the languages of each function word."""
     read = lexicon("languages")
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
+    found: dict[str, Strings] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
     for language in _OTHERS:
         for word in dict.fromkeys(map(str.casefold, read.words(language))):
             found[word] = (*found.get(word, ()), language)
@@ -274,7 +274,7 @@ class WordMatches:
 
     scores: Scores
     shares: Scores
-    asked: tuple[str, ...] = ()
+    asked: Strings = ()
     named: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 

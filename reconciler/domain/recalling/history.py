@@ -305,7 +305,7 @@ def _beneath(links: Iterable[Supersession]) -> dict[str, list[str]]:
     return beneath
 
 
-def _all_beneath(fact_id: str, beneath: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _all_beneath(fact_id: str, beneath: Mapping[str, Sequence[str]]) -> Strings:
     ids = {fact_id: None}
     waiting = [fact_id]
     for each in waiting:  # it grows meanwhile

@@ -196,7 +196,7 @@ class Change:
     disposal: str | None
     at: datetime
     fact_id: str | None
-    ended_ids: tuple[str, ...]
+    ended_ids: Strings
 
 
 @frozen

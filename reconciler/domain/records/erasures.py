@@ -15,12 +15,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
-from reconciler.frozen import frozen, present
+from reconciler.frozen import Json, Strings, frozen, present
 
 ERASED = "[erased]"
 """Replaces erased words."""
@@ -118,13 +117,13 @@ class ErasurePlan:
         session_keys: sessions that lose their summary; their jobs lose what was read for them.
     """
 
-    fact_ids: tuple[str, ...] = ()
-    revived_ids: tuple[str, ...] = ()
+    fact_ids: Strings = ()
+    revived_ids: Strings = ()
     ends: tuple[FactEnd, ...] = ()
-    decision_ids: tuple[str, ...] = ()
-    quoting_ids: tuple[str, ...] = ()
+    decision_ids: Strings = ()
+    quoting_ids: Strings = ()
     episodes: Mapping[str, str] = field(default_factory=dict)
-    session_keys: tuple[str, ...] = ()
+    session_keys: Strings = ()
 
 
 @frozen
@@ -152,9 +151,9 @@ class ErasureReceipt:
 
     removed: Mapping[str, int] = field(default_factory=dict)
     verified: int = 0
-    remaining_ids: tuple[str, ...] = ()
-    elsewhere_ids: tuple[str, ...] = ()
-    traces: tuple[str, ...] = ()
+    remaining_ids: Strings = ()
+    elsewhere_ids: Strings = ()
+    traces: Strings = ()
     searched_texts: int = 0
     shared_texts: int = 0
     texts_in_files: int = 0
@@ -203,7 +202,7 @@ class Erasure:
         """True if the erasure is finished."""
         return self.state is ErasureState.DONE
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values, without the plan."""
         own = asdict(self)
         del own["plan"]

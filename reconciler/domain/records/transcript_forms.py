@@ -20,7 +20,7 @@ from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.message_forms import Values, as_object
 from reconciler.domain.records.messages import Message
 from reconciler.errors import InvalidSessionError
-from reconciler.frozen import in_order
+from reconciler.frozen import Strings, in_order
 
 _LISTED_MAX = 20
 _TITLE_LENGTH_MAX = 60
@@ -242,7 +242,7 @@ class _Form:
     name: str
     has: Callable[[Values], bool]
     messages: Callable[[Values], object]
-    id_keys: tuple[str, ...] = ()
+    id_keys: Strings = ()
 
     def fits(self, values: Values) -> bool:
         """True if the record is of this form; a record with a role is always a message."""

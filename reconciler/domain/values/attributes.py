@@ -36,7 +36,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.values import NORMALISERS
 from reconciler.errors import ConfigurationError, InvalidNoteError
-from reconciler.frozen import Strings
+from reconciler.frozen import Json, Strings
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.sensitive_data import without_scheme
 from reconciler.reading.values.attribute import Attribute
@@ -131,7 +131,7 @@ class AttributeBook:
             ) from error
         defined = schema.get("$defs", {})
         schema = {**schema, **defined.get(schema.get("$ref", "").rpartition("/")[2], {})}
-        extra: dict[str, Any] = {
+        extra: Json = {
             name: each.json_schema_extra or {} for name, each in model.model_fields.items()
         }
         for name, given in extra.items():
@@ -427,7 +427,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _table_of(name: str, field: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
+def _table_of(name: str, field: Mapping[str, Any], defined: Mapping[str, Any]) -> Json:
     """Make a table of the file from a field of a JSON schema, as Pydantic writes it."""
 
     def kind_of(told: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -27,6 +27,7 @@ from typing import NamedTuple
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
+from reconciler.frozen import Strings
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
@@ -56,8 +57,8 @@ class Meant(NamedTuple):
         may_be: the subjects of the people that it may be; empty if it is clear.
     """
 
-    subjects: tuple[str, ...]
-    may_be: tuple[str, ...] = ()
+    subjects: Strings
+    may_be: Strings = ()
 
 
 class _Person(NamedTuple):

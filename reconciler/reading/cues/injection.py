@@ -20,7 +20,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Strings, in_order
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
@@ -276,7 +276,7 @@ _STRONG = (Directive.OVERRIDE, Directive.REVEAL)
 
 
 @cache
-def _disguised_words() -> tuple[str, ...]:
+def _disguised_words() -> Strings:
     """Find words that no honest text has: orders read backwards or moved by thirteen letters."""
     words = lexicon("injection").words("disguised")
     return tuple(

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import Strings
 from reconciler.reading.cues.classification import one_line
 from reconciler.reading.lexicon import Literals
 
@@ -47,9 +48,9 @@ class TopicTerms:
         ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
     """
 
-    terms: tuple[str, ...]
-    exceptions: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    terms: Strings
+    exceptions: Strings = ()
+    places: Strings = ()
 
     def __post_init__(self) -> None:
         for term in (*self.terms, *self.exceptions):

@@ -19,6 +19,7 @@ from functools import cache, cached_property
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
+from reconciler.frozen import Strings
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference
 from reconciler.reading.guard.tokens import (
@@ -185,7 +186,7 @@ class Count(NamedTuple):
     kind: str
     value: str
     text: str
-    things: tuple[str, ...]
+    things: Strings
     context: frozenset[str]
     names: frozenset[str]
     days: frozenset[str]
@@ -197,7 +198,7 @@ class Clause(NamedTuple):
     ``is_plain`` if it neither denies, supposes nor ends anything.
     """
 
-    stems: tuple[str, ...]
+    stems: Strings
     is_plain: bool
 
 
@@ -212,8 +213,8 @@ class Denial(NamedTuple):
     """
 
     text: str
-    phrase: tuple[str, ...] = ()
-    reach: tuple[str, ...] = ()
+    phrase: Strings = ()
+    reach: Strings = ()
     bounds: frozenset[str] = frozenset()
     hours: frozenset[str] = frozenset()
     is_supposed: bool = False
@@ -250,7 +251,7 @@ class Reading:
         return frozenset(word.stem for word in self.words)
 
     @cached_property
-    def spelt(self) -> dict[str, tuple[str, ...]]:
+    def spelt(self) -> dict[str, Strings]:
         """Return its words, and two or three in a row without the gap: "e-mail" is "email".
 
         Each comes with the words that it is made of.
@@ -518,7 +519,7 @@ def _ceased(canonical: str) -> Iterator[Denial]:
         yield _denial(match.group(), after)._replace(bounds=frozenset())
 
 
-def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
+def _up_to_an_end(after: Sequence[Token]) -> Strings | None:
     """Return the reach of a denial before an end that it denies; None if it denies none.
 
     Nothing behind that is denied: "has never left Siemens" denies no Siemens.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 
 
 @frozen
@@ -38,15 +38,15 @@ class Attribute:
     description: str
     is_single_valued: bool
     normaliser: str
-    aliases: tuple[str, ...] = ()
-    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    says: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
+    aliases: Strings = ()
+    synonyms: Mapping[str, Strings] = field(default_factory=dict, hash=False)
+    says: Strings = ()
+    shows: Strings = ()
     value: str = ""
-    known: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    over: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    known: Strings = ()
+    questions: Strings = ()
+    over: Mapping[str, Strings] = field(default_factory=dict, hash=False)
     confirm: bool = False
     critical: bool = False
-    outranked_by: tuple[str, ...] = ()
+    outranked_by: Strings = ()
     keyed_by: str = ""

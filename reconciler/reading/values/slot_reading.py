@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.attribute import Attribute
@@ -70,14 +70,14 @@ class ReadSlot:
 class _Words:
     """The words of a sentence, as said and as compared."""
 
-    said: tuple[str, ...]
-    folded: tuple[str, ...]
+    said: Strings
+    folded: Strings
 
     def at(self, place: int) -> str:
         """Return the word at the place, as it is compared; empty if there is none."""
         return self.folded[place] if 0 <= place < len(self.folded) else ""
 
-    def has(self, phrase: tuple[str, ...], at: int) -> bool:
+    def has(self, phrase: Strings, at: int) -> bool:
         """True if the phrase is at that place."""
         return at >= 0 and self.folded[at : at + len(phrase)] == phrase
 
@@ -120,10 +120,10 @@ def _listed(name: str) -> frozenset[str]:
 
 
 @cache
-def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
+def _phrases(name: str, at: int) -> dict[str, list[Strings]]:
     """Phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
-    phrases: dict[str, list[tuple[str, ...]]] = {}
+    phrases: dict[str, list[Strings]] = {}
     for phrase in sorted(split, key=len, reverse=True):
         phrases.setdefault(phrase[at], []).append(phrase)
     return phrases
@@ -248,8 +248,8 @@ class _Shape:
     """
 
     attribute: str
-    before: tuple[str, ...]
-    behind: tuple[str, ...]
+    before: Strings
+    behind: Strings
     kind: str
     known: frozenset[str]
     is_headless: bool = False
@@ -306,7 +306,7 @@ class SlotReader:
         self._by_last: dict[str, list[_Shape]] = {}
         self._cards: dict[str, _Shape] = {}
         self._regions: frozenset[str] = frozenset()
-        self._ends: dict[tuple[str, ...], dict[str, set[str]]] = {}
+        self._ends: dict[Strings, dict[str, set[str]]] = {}
         for attribute in attributes:
             for value, phrases in attribute.over.items():
                 for phrase in phrases:
