@@ -16,5 +16,14 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "NDArray[np.float32]"
 """Numbers of an embedder, in any shape; float32."""
 
+Rows: TypeAlias = "NDArray[np.intp]"
+"""Places of facts or texts in a table."""
+
+Scores: TypeAlias = "NDArray[np.float64]"
+"""A number for each row; float64."""
+
+Flags: TypeAlias = "NDArray[np.bool_]"
+"""A yes or no for each row."""
+
 Embed: TypeAlias = "Callable[[Sequence[str]], Floats]"
 """Makes the vectors of texts, a row each."""

@@ -5,6 +5,7 @@ Every layer may use them; they import none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
@@ -16,6 +17,12 @@ Strings = tuple[str, ...]
 
 Json = dict[str, Any]
 """Plain values by name: a JSON object."""
+
+Pattern = re.Pattern[str]
+"""A compiled expression for texts."""
+
+Match = re.Match[str]
+"""What such an expression found."""
 
 
 def present(values: Mapping[str, T | None]) -> dict[str, T]:

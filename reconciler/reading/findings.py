@@ -59,3 +59,6 @@ class Finding:
             if self.in_note
             else f"{self.kind}: no {self.in_fact}"
         )
+
+
+Findings = tuple[Finding, ...]

@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Match, Pattern, Strings, frozen, in_order
 from reconciler.reading.needed_literals import needed_literals
 from reconciler.resources import read_config, resource_path
 
@@ -230,7 +230,7 @@ class Cues:
         self._lexicon = lexicon
         self._spelled = spelled or (lambda _, pattern: pattern)
         self._flags = flags
-        self._patterns: dict[_Place, re.Pattern[str]] = {}
+        self._patterns: dict[_Place, Pattern] = {}
         self._places = [
             (name, number)
             for name in sorted(lexicon.cues if names is None else names)
@@ -263,7 +263,7 @@ class Cues:
         written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
         return self._spelled(name, written)
 
-    def pattern(self, name: str, number: int = 0) -> re.Pattern[str]:
+    def pattern(self, name: str, number: int = 0) -> Pattern:
         """Return the compiled pattern of a cue, by its list and its number there.
 
         Raises:
@@ -299,17 +299,17 @@ class Held:
         """Return the lists of which the text may hold a cue."""
         return self._numbers.keys()
 
-    def worth_trying(self, name: str) -> Iterator[tuple[Cue, re.Pattern[str]]]:
+    def worth_trying(self, name: str) -> Iterator[tuple[Cue, Pattern]]:
         """Return the cues of a list that the text may hold, in order, each compiled at its use."""
         for number in self._numbers.get(name, ()):
             yield self._cues.cue(name, number), self._cues.pattern(name, number)
 
-    def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
+    def matches(self, name: str) -> Iterator[tuple[Cue, Match]]:
         """Find the cues of a list that the text holds, each at its first place."""
         for cue, pattern in self.worth_trying(name):
             if match := pattern.search(self.text):
                 yield cue, match
 
-    def first(self, name: str) -> re.Match[str] | None:
+    def first(self, name: str) -> Match | None:
         """Find the place of the first cue of a list in the text; None if it holds none."""
         return next((match for _, match in self.matches(name)), None)

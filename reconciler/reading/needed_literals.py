@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from reconciler.frozen import Match
+
 _SPELLINGS_MAX = 100
 """The most spellings of a piece that are followed through the next pieces."""
 
@@ -64,7 +66,7 @@ def needed_literals(expression: str) -> frozenset[str]:
     return frozenset(map(str.casefold, needed))
 
 
-def _group(pieces: Iterator[re.Match[str]]) -> _Need:
+def _group(pieces: Iterator[Match]) -> _Need:
     """Return the needs up to the bracket that closes the group, or to the end."""
     branches: list[list[_Need]] = [[]]
     for piece in pieces:
@@ -86,7 +88,7 @@ def _group(pieces: Iterator[re.Match[str]]) -> _Need:
     return _any_of([branch[0] if len(branch) == 1 else _sequence(branch) for branch in branches])
 
 
-def _one(piece: re.Match[str]) -> _Need:
+def _one(piece: Match) -> _Need:
     kind = piece.lastgroup
     if kind == "edge":
         return _NOTHING

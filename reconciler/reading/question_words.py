@@ -23,9 +23,9 @@ from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reconciler.frozen import Strings, in_order
+from reconciler.floats import Flags, Rows, Scores
+from reconciler.frozen import Pattern, Strings, in_order
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.guard.tokens import UNSPACED
 from reconciler.reading.lexicon import lexicon
@@ -219,7 +219,7 @@ def _languages() -> dict[str, Strings]:
 
 
 @cache
-def _unspaced() -> re.Pattern[str]:
+def _unspaced() -> Pattern:
     words = sorted(lexicon("languages").words("unspaced"), key=len, reverse=True)
     first = "".join({word[0] for word in words})
     return re.compile(f"(?=[{first}])(?:{'|'.join(words)})")  # the set spares most places
@@ -254,8 +254,6 @@ Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its
 each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
 them."""
 _ROW = np.dtype("<i4")
-Rows = NDArray[np.intp]
-Scores = NDArray[np.float64]
 
 
 @in_order
@@ -275,7 +273,7 @@ class WordMatches:
     scores: Scores
     shares: Scores
     asked: Strings = ()
-    named: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    named: Flags = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
 class WordIndex:
@@ -326,7 +324,7 @@ class WordIndex:
             lengths, counts = lengths[rows], [times[rows] for times in counts]
         damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
         scores = np.zeros(len(lengths))
-        held: dict[str, NDArray[np.bool_]] = {}
+        held: dict[str, Flags] = {}
         weights: dict[str, float] = {}
         for word, times in zip(words, counts, strict=True):
             holding = np.flatnonzero(times)
@@ -371,7 +369,7 @@ class WordIndex:
         languages = {ENGLISH, reading.language}
         return set().union(*(self._forms[each].of(word, self._rows) for each in languages))
 
-    def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
+    def _times(self, words: Iterable[str]) -> Rows:
         """Count how often each text has any of these plain words."""
         times = np.zeros(len(self._counts), dtype=np.intp)
         for word in words:
@@ -399,7 +397,7 @@ class _Forms:
 def _shares(
     reading: AskedWords,
     question: str,
-    held: Mapping[str, NDArray[np.bool_]],
+    held: Mapping[str, Flags],
     weights: Mapping[str, float],
     size: int,
 ) -> Scores:
@@ -414,9 +412,7 @@ def _shares(
     return shares
 
 
-def _named(
-    reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
-) -> NDArray[np.bool_]:
+def _named(reading: AskedWords, question: str, held: Mapping[str, Flags], size: int) -> Flags:
     """Find texts with a whole number or name, or a keyword of a query of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in DATED)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Match, in_order
 from reconciler.reading.lexicon import Held, cues_of, lexicon
 
 
@@ -151,7 +151,7 @@ def _ends(text: str) -> Iterator[_End]:
             yield _End(*stop.span(), is_line=False)
 
 
-def _is_end(text: str, stop: re.Match[str]) -> bool:
+def _is_end(text: str, stop: Match) -> bool:
     stops, closing, end = stop["stops"], stop["closing"], stop.end()
     if end == len(text):
         return True
@@ -167,7 +167,7 @@ def _is_end(text: str, stop: re.Match[str]) -> bool:
     return not is_small or not (stops.startswith("..") or "…" in stops)
 
 
-def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) -> bool:
+def _is_end_behind(word: str, next_word: str, text: str, stop: Match) -> bool:
     """True if a full stop after that word ends a sentence."""
     small = word.casefold()
     if small in _words_listed("title"):
@@ -231,7 +231,7 @@ def _held(sentence: str) -> Held:
     return cues_of("conditions", flags=re.IGNORECASE).read(sentence)
 
 
-def find_condition(sentence: str) -> re.Match[str] | None:
+def find_condition(sentence: str) -> Match | None:
     """Find the condition of the sentence, such as "once the deal closes"; None without one."""
     return _held(sentence).first("open")
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
+from reconciler.frozen import Match
 from reconciler.reading.lexicon import Cues, Held, lexicon
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.reading.text_reading import read_text
@@ -103,7 +104,7 @@ def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensit
                     yield text, spans
 
 
-def _piece(word: re.Match[str], find: Find) -> Iterator[SensitiveSpan]:
+def _piece(word: Match, find: Find) -> Iterator[SensitiveSpan]:
     for statement in _PIECE_OF:
         yield from _found_in(statement, word[0], word.start(), find)
 
@@ -172,7 +173,7 @@ def _statements(text: str, refers_back: bool) -> Iterator[str]:
                 yield f"{cue.kind} "
 
 
-def _ends_with(text: str, match: re.Match[str]) -> bool:
+def _ends_with(text: str, match: Match) -> bool:
     """True if a turn ends with the name of a secret, as a turn does that introduces a secret."""
     return len(text) - match.end() <= 12 and "." not in text[match.end() :].rstrip(". ")
 

@@ -18,7 +18,7 @@ from reconciler.domain.gate.asking import Find, asked_for
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
-from reconciler.frozen import Json, Strings, frozen
+from reconciler.frozen import Json, Pattern, Strings, frozen
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leanings
 from reconciler.reading.guard import is_english
 from reconciler.reading.named_secrets import kind_of_name
@@ -86,8 +86,8 @@ class _Cleaner:
     find: Find
     token_of: TokenOf
     policy: GatePolicy
-    own_value: tuple[re.Pattern[str], SensitiveKind] | None = None
-    no_phone: re.Pattern[str] | None = None
+    own_value: tuple[Pattern, SensitiveKind] | None = None
+    no_phone: Pattern | None = None
     found: dict[str, set[SensitiveKind]] = field(
         default_factory=lambda: {name: set() for name in ("redacted", "kept", "refused")}
     )
@@ -369,7 +369,7 @@ def _with(slot: Slot, value: str) -> Slot:
     return replace(slot, value=value, value_key=value)
 
 
-def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | None:
+def _own_value(slot: Slot | None) -> tuple[Pattern, SensitiveKind] | None:
     """The pattern of a value in a text, in any case, if its attribute names its kind."""
     kind = kind_of_name(slot.attribute) if slot else None
     if slot is None or kind is None or not slot.value or len(slot.value) < _VALUE_LENGTH_MIN:
@@ -384,7 +384,7 @@ _OF_A_PHONE = re.compile(
 """Words in the name of an attribute that may hold a phone number."""
 
 
-def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
+def _no_phone(slot: Slot | None) -> Pattern | None:
     """The pattern of a value in a text, if its attribute says that it is not a phone number.
 
     A ticket or a serial number may be grouped like the phone numbers of some country.
@@ -395,5 +395,5 @@ def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
     return None if may_be_one else _as_said(slot.value)
 
 
-def _as_said(value: str) -> re.Pattern[str]:
+def _as_said(value: str) -> Pattern:
     return re.compile(r"\s+".join(map(re.escape, value.split())), re.IGNORECASE)

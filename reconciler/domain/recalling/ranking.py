@@ -30,7 +30,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.domain.values.attributes import MATTERS_MOST
-from reconciler.floats import Floats
+from reconciler.floats import Flags, Floats, Scores
 from reconciler.reading.kinds import Category, RecallSemantics
 
 Numbers = NDArray[Any]
@@ -38,9 +38,6 @@ Numbers = NDArray[Any]
 kind. The times are in microseconds since 1970 (UTC): when the fact was last said, when it expires
 and, if it was said ahead, from when it holds. The names are its id, and the attribute and subject
 of its slot."""
-
-Rows = NDArray[np.intp]
-Scores = NDArray[np.float64]
 
 _ROW = np.dtype(
     [
@@ -143,32 +140,32 @@ def numbers_in(columns: Mapping[str, Sequence[Any]], fact_at: Callable[[int], Fa
     return numbers
 
 
-def _are(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
+def _are(values: Sequence[Any], value: Any) -> Flags:
     return np.fromiter(map(is_, values, repeat(value)), np.bool_, len(values))
 
 
-def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
+def holding(numbers: Numbers, now: datetime) -> Flags:
     """A mask of the facts that have not expired by now (UTC)."""
-    is_holding: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
+    is_holding: Flags = numbers["expires_at"] > _microseconds(now)
     return is_holding
 
 
-def said_since(numbers: Numbers, at: datetime) -> NDArray[np.bool_]:
+def said_since(numbers: Numbers, at: datetime) -> Flags:
     """A mask of the facts that were last said after a time (UTC)."""
-    is_later: NDArray[np.bool_] = numbers["last_confirmed_at"] > _microseconds(at)
+    is_later: Flags = numbers["last_confirmed_at"] > _microseconds(at)
     return is_later
 
 
-def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
+def telling(numbers: Numbers, now: datetime) -> Flags:
     """A mask of the facts that a recall may return, expired ones included (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
-    is_told: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
+    is_told: Flags = holding(numbers, now) | (is_there & ~numbers["is_passing"])
     return is_told
 
 
-def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
+def is_ahead(numbers: Numbers, now: datetime) -> Flags:
     """A mask of the facts that hold from a later day on (UTC), like ``Fact.is_upcoming``."""
-    begins_later: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
+    begins_later: Flags = numbers["begins_at"] > _microseconds(now)
     return begins_later
 
 

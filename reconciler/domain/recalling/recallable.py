@@ -22,8 +22,6 @@ from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.history import true_at
 from reconciler.domain.recalling.ranking import (
     Numbers,
-    Rows,
-    Scores,
     cosines_to,
     holding,
     is_ahead,
@@ -40,7 +38,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
-from reconciler.floats import Floats
+from reconciler.floats import Floats, Rows, Scores
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 

@@ -21,14 +21,14 @@ from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, by_fact_id
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Neighbours, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.frozen import Strings, frozen
 
 
-def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
+def announced(verdict: Verdict, note: Note) -> tuple[Verdict, Neighbours]:
     """Decide a note for a later day, and name the facts that end only on that day.
 
     An earlier plan ends at once. A note that repeats a present fact is counted.
@@ -91,7 +91,7 @@ def _says_again(note: Note, plan: Neighbour, policy: ReconcilePolicy) -> bool:
 
 def of_today(
     verdict: Verdict, note: Note, policy: ReconcilePolicy, named_ids: Collection[str]
-) -> tuple[Verdict, tuple[Neighbour, ...]]:
+) -> tuple[Verdict, Neighbours]:
     """Decide a note of today, and name the facts that end only on a plan's day.
 
     Plans that the note does not mention stay. If it repeats a plan, it is counted, unless it gives
@@ -126,14 +126,14 @@ def of_today(
     return _ending_only(ended, verdict, f"{verdict.reason}; the plan stays"), ()
 
 
-def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
+def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, Neighbours]:
     """The verdict, and the facts in dispute with its plan, which hold until the plan's day."""
     until_then = tuple(fact for fact in verdict.settled if not fact.is_upcoming)
     settled = tuple(fact for fact in verdict.settled if fact.is_upcoming)
     return replace(verdict, settled=settled), until_then
 
 
-def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) -> Verdict:
+def _ending_only(ended: Neighbours, verdict: Verdict, reason: str) -> Verdict:
     """Return the verdict with only these facts as targets; if there are none, an ADD."""
     verdict = replace(
         verdict,

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import chain
 
 from reconciler.domain.reconciling.verdicts import (
-    Findings,
     Rule,
     RuleInput,
     add,
@@ -32,7 +31,7 @@ from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note, Slot, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.findings import Difference, Finding, Findings
 from reconciler.reading.guard import (
     are_of_other_people,
     denies_value,

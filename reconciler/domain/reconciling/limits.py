@@ -18,7 +18,7 @@ from reconciler.domain.reconciling.verdicts import (
     without_loss,
 )
 from reconciler.domain.records.decisions import Verdict
-from reconciler.domain.records.facts import Fact, Neighbour, Relations
+from reconciler.domain.records.facts import Fact, Neighbour, Neighbours, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.reading.guard import denies_ever, share_a_word, takes_back
@@ -82,7 +82,7 @@ def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _protecting(
-    held: tuple[Neighbour, ...],
+    held: Neighbours,
     note: Note,
     seen: RuleInput,
     verdict: Verdict,

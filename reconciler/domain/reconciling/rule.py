@@ -44,7 +44,7 @@ from reconciler.domain.reconciling.verdicts import (
     without_loss,
 )
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement, Verdict
-from reconciler.domain.records.facts import Neighbour, Relations, by_fact_id
+from reconciler.domain.records.facts import Neighbour, Neighbours, Relations, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -198,7 +198,7 @@ def _suspected(
 
 def _also_ended(
     note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
-) -> tuple[Neighbour, ...]:
+) -> Neighbours:
     """The further facts that a judgement names.
 
     If the note says the same, only those without a loss.

@@ -14,13 +14,13 @@ from itertools import combinations, starmap, takewhile
 from operator import attrgetter
 
 from reconciler.domain.records.decisions import Judgement, Verdict
-from reconciler.domain.records.facts import Fact, Neighbour, Relations
+from reconciler.domain.records.facts import Fact, Neighbour, Neighbours, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import Strings, frozen, in_order
-from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.findings import Difference, Finding, Findings
 from reconciler.reading.guard import (
     answer_one_question,
     are_two_things,
@@ -172,7 +172,7 @@ def _are_two_questions(note: Note, fact: Neighbour) -> bool:
 
 def neighbours_of(
     note: Note, seen: Iterable[Neighbour], named_ids: Sequence[str] = ()
-) -> tuple[Neighbour, ...]:
+) -> Neighbours:
     """Facts that decide about a note, nearest first.
 
     They are the five nearest; the five nearest without siblings, which are other values of an
@@ -206,7 +206,6 @@ LINK_COSINE_MIN = 0.45
 """Below this cosine two texts are about different things, even if they count the same noun. Source:
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates are above it."""
 
-Findings = tuple[Finding, ...]
 
 Unread = Callable[[str], str]
 """The parts of a text that the embedding model could not read; empty if it read all."""
@@ -342,9 +341,7 @@ def listed(findings: Iterable[Finding]) -> str:
     return f", yet {shown}" if shown else ""
 
 
-def sparing(
-    spared: tuple[Neighbour, ...], verdict: Verdict, decided_by: DecidedBy, reason: str
-) -> Verdict:
+def sparing(spared: Neighbours, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:
     """The UPDATE without the targets that must not end; the note is in dispute with them."""
     conflicts = verdict.conflicts + spared
     ended = tuple(target for target in verdict.targets if target not in spared)

@@ -29,7 +29,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.frozen import Json, Strings, frozen, in_order
-from reconciler.reading.findings import Finding
+from reconciler.reading.findings import Findings
 
 NO_MODEL = "none"
 """The recorded model of a fact without a vector, such as raw words that earlier versions kept."""
@@ -116,7 +116,7 @@ class Verdict(Generic[FactT]):
     is_history: bool = False
     is_contested: bool = False
     settled: tuple[FactT, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: Findings = ()
     can_be_arbitrated: bool = False
     voided: tuple[FactT, ...] = ()
 

@@ -333,6 +333,7 @@ class Neighbour:
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
+Neighbours = tuple[Neighbour, ...]
 _FactT = TypeVar("_FactT", bound="Fact | Neighbour")
 
 

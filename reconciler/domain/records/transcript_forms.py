@@ -20,7 +20,7 @@ from reconciler.domain.records.candidates import Turn
 from reconciler.domain.records.message_forms import Values, as_object
 from reconciler.domain.records.messages import Message
 from reconciler.errors import InvalidSessionError
-from reconciler.frozen import Strings, in_order
+from reconciler.frozen import Match, Strings, in_order
 
 _LISTED_MAX = 20
 _TITLE_LENGTH_MAX = 60
@@ -309,7 +309,7 @@ def whatsapp_chat(lines: Sequence[str], zone: tzinfo | None) -> Conversation:
     Raises:
         InvalidSessionError: it cannot be read.
     """
-    heads: list[re.Match[str]] = []
+    heads: list[Match] = []
     said: list[list[str]] = []
     for line in lines:
         if head := _HEAD.match(line):
@@ -337,7 +337,7 @@ def whatsapp_chat(lines: Sequence[str], zone: tzinfo | None) -> Conversation:
     return Conversation("a WhatsApp export", 1, None, "", lambda: made, is_of_names=True)
 
 
-def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]:
+def _times(heads: Sequence[Match], zone: tzinfo) -> tuple[datetime, ...]:
     """Return the times of all messages, read in the one order of dates that fits them all.
 
     Raises:
@@ -356,7 +356,7 @@ def _times(heads: Sequence[re.Match[str]], zone: tzinfo) -> tuple[datetime, ...]
     return fitting.pop()
 
 
-def _time(head: re.Match[str], order: str, zone: tzinfo) -> datetime:
+def _time(head: Match, order: str, zone: tzinfo) -> datetime:
     """Return the time of a message.
 
     Raises:

@@ -24,7 +24,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Match, Pattern, frozen, in_order
 from reconciler.reading.cues.classification import (
     Literalness,
     classify_literalness,
@@ -250,7 +250,7 @@ def _lexicon() -> Cues:
 
 
 @cache
-def _the(name: str) -> re.Pattern[str]:
+def _the(name: str) -> Pattern:
     """Return the only cue of a list."""
     return _lexicon().pattern(name)
 
@@ -318,7 +318,7 @@ class _Claim:
     is_request: bool = False
 
 
-def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _after(pattern: Pattern, text: str, at: int) -> int:
     match = pattern.match(text, at)
     return match.end() if match else at
 
@@ -387,7 +387,7 @@ def _request(said: str, start: int) -> _Claim | None:
     return None
 
 
-def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
+def _remembered(said: str, start: int, wrapper: Match) -> _Claim | None:
     """Return the words to be remembered; after the request if they are no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Match, Pattern, in_order
 from reconciler.reading.guard import count_words, denies_value, is_repeated_in, share_a_word
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.lexicon import Held, cues_of
@@ -223,7 +223,7 @@ def _find_literalness_cues(text: str) -> tuple[str, Held]:
     return reading.plain, cues_of("literalness").read(reading.small)
 
 
-def _said(plain: str, held: Held, match: re.Match[str]) -> str:
+def _said(plain: str, held: Held, match: Match) -> str:
     """Return the found words, spelled as they were said."""
     start = held.text.find(match.group())
     return plain[start : start + len(match.group())] if start >= 0 else match.group()
@@ -231,32 +231,28 @@ def _said(plain: str, held: Held, match: re.Match[str]) -> str:
 
 # How a cue is looked for
 
-_Find = Callable[[Held, re.Pattern[str], Sequence[int]], re.Match[str] | None]
+_Find = Callable[[Held, Pattern, Sequence[int]], Match | None]
 """Finds a cue in a text with sentences that begin at the given places."""
 
 
-def _anywhere(held: Held, pattern: re.Pattern[str], _: Sequence[int]) -> re.Match[str] | None:
+def _anywhere(held: Held, pattern: Pattern, _: Sequence[int]) -> Match | None:
     return pattern.search(held.text)
 
 
-def _at_each_start(
-    held: Held, pattern: re.Pattern[str], starts: Sequence[int]
-) -> re.Match[str] | None:
+def _at_each_start(held: Held, pattern: Pattern, starts: Sequence[int]) -> Match | None:
     return next(filter(None, (pattern.match(held.text, at) for at in starts)), None)
 
 
-def _in_each_sentence(
-    held: Held, pattern: re.Pattern[str], starts: Sequence[int]
-) -> re.Match[str] | None:
+def _in_each_sentence(held: Held, pattern: Pattern, starts: Sequence[int]) -> Match | None:
     return next(filter(None, map(pattern.search, _sentences(held, starts))), None)
 
 
-def _if_unreal(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
+def _if_unreal(held: Held, pattern: Pattern, starts: Sequence[int]) -> Match | None:
     """Find an "if" with a past tense, and its consequence."""
     return _with_consequence(pattern, "consequence", _sentences(held, starts))
 
 
-def _if_open(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
+def _if_open(held: Held, pattern: Pattern, starts: Sequence[int]) -> Match | None:
     """Find an "if" outside a question, and its consequence."""
     told = (
         sentence for sentence in _sentences(held, starts) if not sentence.rstrip().endswith("?")
@@ -269,8 +265,8 @@ def _sentences(held: Held, starts: Sequence[int]) -> Iterator[str]:
 
 
 def _with_consequence(
-    condition: re.Pattern[str], consequence: str, sentences: Iterable[str]
-) -> re.Match[str] | None:
+    condition: Pattern, consequence: str, sentences: Iterable[str]
+) -> Match | None:
     """Find the first condition with its consequence in the rest of its sentence."""
     for sentence in sentences:
         if match := condition.search(sentence):

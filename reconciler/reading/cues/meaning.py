@@ -16,7 +16,7 @@ import unicodedata
 from enum import StrEnum
 from functools import cache
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Pattern, in_order
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.text_reading import read_text
 
@@ -73,7 +73,7 @@ _WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
 
 
 @cache
-def _the(name: str) -> re.Pattern[str]:
+def _the(name: str) -> Pattern:
     """Return the only cue of a list."""
     return cues_of("meaning").pattern(name)
 

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Strings
+from reconciler.frozen import Pattern, Strings
 from reconciler.reading.cues.classification import one_line
 from reconciler.reading.lexicon import Literals
 
@@ -88,7 +88,7 @@ class TopicTerms:
                 yield name
 
     @cached_property
-    def _any_exception(self) -> re.Pattern[str]:
+    def _any_exception(self) -> Pattern:
         return _any_of(self.exceptions)
 
 
@@ -137,11 +137,11 @@ def _branch(term: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _pattern(term: str) -> re.Pattern[str]:
+def _pattern(term: str) -> Pattern:
     return _any_of((term,))
 
 
-def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
+def _any_of(terms: Iterable[str]) -> Pattern:
     """Join all as one pattern, of a folded text; matches may overlap in their look-ahead.
 
     Of two terms at one place the longer is found: it says more. A gap and a word never match the
@@ -155,5 +155,5 @@ def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?=({branches}))")
 
 
-def _spans(pattern: re.Pattern[str], folded: str) -> Iterator[tuple[int, int]]:
+def _spans(pattern: Pattern, folded: str) -> Iterator[tuple[int, int]]:
     return (match.span(1) for match in pattern.finditer(folded))

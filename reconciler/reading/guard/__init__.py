@@ -27,7 +27,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from reconciler.reading.canonical import canonical_text, remembered
-from reconciler.reading.findings import Difference, Finding
+from reconciler.reading.findings import Difference, Finding, Findings
 from reconciler.reading.guard.changes import (
     answer_one_question as answer_one_question,
     answers_anew as answers_anew,
@@ -148,7 +148,7 @@ _FINDERS = (
 )
 
 
-def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
+def find_differences(note: str, fact: str) -> Findings:
     """Find differences between a note and a fact that sound alike; empty if there are none.
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
@@ -166,7 +166,7 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
 
 
 @lru_cache(maxsize=256)
-def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
+def find_changes(note: str, fact: str) -> Findings:
     """Find differences that only one side can survive, and no others.
 
     This runs for every fact near a note, and moved names or words are expensive to find.
@@ -378,12 +378,12 @@ def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
     return finding.is_change and has_moved
 
 
-def find_news(note: str, fact: str) -> tuple[Finding, ...]:
+def find_news(note: str, fact: str) -> Findings:
     """Find all details that would be lost if the fact were kept and the note dropped."""
     return (*find_differences(note, fact), *find_additions(read(note), read(fact)))
 
 
-def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
+def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> Findings:
     """Find differences in parts that the guard or the model (``unread``) could not read.
 
     No cosine shows that one such text restates the other: it ignores the letters that the model
@@ -405,7 +405,7 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
     return (*differences, lost)
 
 
-def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
+def find_losses(note: str, fact: str, *, value: str = "") -> Findings:
     """Find details that only the fact has; they would be lost if the note ended it.
 
     The fact's value does not count, because the note has it in another spelling: "1980-05-03" is "3
@@ -416,7 +416,7 @@ def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]
     return tuple(loss for loss in losses if not kept or stems_of(loss.in_fact) - kept)
 
 
-def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
+def find_left_out(note: str, fact: str) -> Findings:
     """Find the part of a fact that a note of the same value, in other words, leaves out.
 
     A few other words are mere wording: "is based in Pune", "lives in Pune these days".

@@ -18,6 +18,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from reconciler.frozen import Pattern
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.sensitive_data import TOKEN, without_scheme
@@ -31,7 +32,7 @@ def words_of(*names: str) -> frozenset[str]:
 
 
 @cache
-def pattern_of(name: str) -> re.Pattern[str]:
+def pattern_of(name: str) -> Pattern:
     """Return the cue of a list."""
     return cues_of("guard").pattern(name)
 
@@ -121,7 +122,7 @@ def _combining() -> str:
 
 
 @cache
-def _token() -> re.Pattern[str]:
+def _token() -> Pattern:
     month = lexicon("guard").any_of("month_beside_day")
     return re.compile(
         rf"""

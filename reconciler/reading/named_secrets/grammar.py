@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Match, Pattern, in_order
 from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
 
 ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
@@ -156,7 +156,7 @@ _APART = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(r"(?<=[a-z])_?\d{1,2}$")
 
 
-def _ending_of(names: Iterable[str], *, before: str) -> re.Pattern[str]:
+def _ending_of(names: Iterable[str], *, before: str) -> Pattern:
     """Return the ending of a name among these, the longest first, also with a number."""
     longest_first = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     return re.compile(rf"{before}({longest_first})(?:_(?:number|no|num|nr|id|value)s?)?$")
@@ -319,7 +319,7 @@ def named(text: str) -> Iterator[SensitiveSpan]:
             done = max(done, span.end)
 
 
-def _matches(text: str) -> Iterator[re.Match[str]]:
+def _matches(text: str) -> Iterator[Match]:
     """Find names with their separators, if the name may be one of a secret; in order."""
     tried = 0
     for hint in _HINT.finditer(text):
@@ -330,7 +330,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
                 yield match
 
 
-def _announced(match: re.Match[str]) -> _NameMatch | None:
+def _announced(match: Match) -> _NameMatch | None:
     name, notation = _name_of(match["key"]), _notation(match)
     if name is None or notation is None:
         return None
@@ -348,13 +348,13 @@ def _name_of(key: str) -> str | None:
     return match[1] if match else None
 
 
-def _before(match: re.Match[str]) -> str | None:
+def _before(match: Match) -> str | None:
     start = match.start()
     before = _BEFORE.search(match.string, max(0, start - 33), start)
     return before and before.lastgroup
 
 
-def _notation(match: re.Match[str]) -> str | None:
+def _notation(match: Match) -> str | None:
     """Return the separator of a name and a value; None for a ``>`` outside of an element."""
     written, before = match.lastgroup, _before(match)
     if written == "element" and before != "tag" and not match["element"].startswith("</"):
@@ -362,7 +362,7 @@ def _notation(match: re.Match[str]) -> str | None:
     return "query" if written == "sign" and before == "query" else written
 
 
-def _is_machines(match: re.Match[str], notation: str) -> bool:
+def _is_machines(match: Match, notation: str) -> bool:
     if notation != "sign":
         return notation != "cell"
     is_tight = match["sign"] == "=" and match.end("sign") == match.end()
@@ -370,7 +370,7 @@ def _is_machines(match: re.Match[str], notation: str) -> bool:
     return bool(match["close"]) or is_tight or is_coded
 
 
-def _is_login(match: re.Match[str]) -> bool:
+def _is_login(match: Match) -> bool:
     """True if a person's "pass" is a password: in a longer name, or at an entry's beginning."""
     if "_" in match["key"]:
         return True
@@ -528,7 +528,7 @@ _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 """A digit in words, as a person reads a code out."""
 
 
-def _compiled(table: str) -> tuple[re.Pattern[str], ...]:
+def _compiled(table: str) -> tuple[Pattern, ...]:
     """Compile the patterns of a table, each after its example."""
     flags = re.IGNORECASE | re.VERBOSE
     return tuple(re.compile(pattern, flags) for pattern in table.split("\n\n"))

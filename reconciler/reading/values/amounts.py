@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Pattern, in_order
 from reconciler.reading.guard.tokens import numbers_of
 from reconciler.reading.lexicon import any_of, lexicon
 from reconciler.reading.values.text import plain, text
@@ -37,7 +37,7 @@ def _powers() -> dict[str, int]:
 
 
 @cache
-def _multiplier() -> re.Pattern[str]:
+def _multiplier() -> Pattern:
     words = sorted(_powers(), key=len, reverse=True)
     return re.compile(rf"^ ?({any_of(words)})(?![^\W\d_])\.?")
 
@@ -99,7 +99,7 @@ def money(said: str) -> str:
 
 
 @cache
-def _numeral() -> re.Pattern[str]:
+def _numeral() -> Pattern:
     numbers = numbers_of("cardinal")
     tens = [word for word, number in numbers.items() if number >= 20]
     ones = [word for word in numbers if word not in tens]

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
 
-from reconciler.frozen import frozen
+from reconciler.frozen import Match, Pattern, frozen
 from reconciler.reading.lexicon import any_of, lexicon
 from reconciler.reading.text_reading import read_text
 
@@ -111,7 +111,7 @@ def days_in(text: str, today: date) -> Iterator[NamedDay]:
 
 
 @cache
-def _forms() -> tuple[re.Pattern[str], ...]:
+def _forms() -> tuple[Pattern, ...]:
     month, of, next_ = _any(_months()), _words("of"), _words("next")
     unit, end = any_of(list(map(_words, ("week", "month", "year")))), _words("end_of")
     year = rf"(?:,? (?:{of} )?(?P<year>\d{{4}}))"
@@ -133,14 +133,14 @@ def _forms() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _hint() -> re.Pattern[str]:
+def _hint() -> Pattern:
     """A digit, a month, or what counts from today."""
     counted = map(_words, ("next", "end_of", "tomorrow"))
     return re.compile(rf"\d|\b(?:{'|'.join((_any(_months()), *counted))})\b")
 
 
 @cache
-def _lead() -> re.Pattern[str]:
+def _lead() -> Pattern:
     """What may stand before a day: an article, a weekday before its date."""
     article = _words("article")
     weekday = rf"(?:{_any(_weekdays())},? (?=(?:{article} )?(?:\d|{_any(_months())})))?"
@@ -186,7 +186,7 @@ def _last_of(first: date) -> date:
     return first.replace(day=monthrange(first.year, first.month)[1])
 
 
-def _read(match: re.Match[str], today: date, *, is_english: bool) -> NamedDay | None:
+def _read(match: Match, today: date, *, is_english: bool) -> NamedDay | None:
     """The days; None for 3/4 in English. Raises ``ValueError`` where there is no such day."""
     said = {name: word for name, word in match.groupdict().items() if word}
     if "mark" in said:
@@ -339,7 +339,7 @@ def _range(small: str, today: date) -> _Found | None:
     return None
 
 
-def _two_days(small: str, start: int, at: int, today: date, to: re.Pattern[str]) -> _Found | None:
+def _two_days(small: str, start: int, at: int, today: date, to: Pattern) -> _Found | None:
     """Two days at a place of the text; a number alone is a day of the last one's month."""
     first = named_at(small, at, today, is_english=False)
     number = _number().match(small, at)
@@ -418,22 +418,22 @@ def _is_plain(before: str, after: str, today: date) -> bool:
 
 
 @cache
-def _marker(name: str) -> re.Pattern[str]:
+def _marker(name: str) -> Pattern:
     return re.compile(rf"(?<!\w){_words(name)}(?!\w) ?")
 
 
 @cache
-def _link(name: str) -> re.Pattern[str]:
+def _link(name: str) -> Pattern:
     return re.compile(rf" ?{_words(name)}(?:(?<=-)|(?!\w)) ?")
 
 
 @cache
-def _number() -> re.Pattern[str]:
+def _number() -> Pattern:
     return re.compile(rf"(?:{_words('article')} )?(?P<day>\d{{1,2}}){ORDINAL}(?!\w)")
 
 
 @cache
-def _past() -> re.Pattern[str]:
+def _past() -> Pattern:
     words = lexicon("third_person")
     return re.compile(
         rf"\b(?:(?!{words.any_of('present_in_ed')}\b)\w{{3,}}ed|{words.any_of('past')})\b"
@@ -441,7 +441,7 @@ def _past() -> re.Pattern[str]:
 
 
 @cache
-def _what_follows() -> re.Pattern[str]:
+def _what_follows() -> Pattern:
     """What joins to a last day how it goes on, if no verb is there: "and back home then".
 
     In doubt a word in "-s" is a verb.
@@ -451,7 +451,7 @@ def _what_follows() -> re.Pattern[str]:
 
 
 @cache
-def _within() -> re.Pattern[str]:
+def _within() -> Pattern:
     """What begins a clause of its own, so that the day may be that one's; or leads to a deadline.
 
     "Is travelling" tells it itself, "is a diabetic travelling" tells more.
