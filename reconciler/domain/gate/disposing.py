@@ -106,7 +106,7 @@ def revalidation(fact: Fact) -> str:
 
 
 def answer_since(
-    asked: Note, facts: Iterable[Fact], *, consent_to: GateReason | None = None
+    asked: Note, facts: Iterable[Fact], *, consent_to: GateReason | None
 ) -> Fact | None:
     """Find the fact of later words that answer the question for a person; None if there is none.
 

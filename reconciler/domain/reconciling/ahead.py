@@ -57,8 +57,8 @@ def as_of_its_plan(
     verdict: Verdict,
     policy: ReconcilePolicy,
     *,
-    replaced_ids: Collection[str] = (),
-    amended_id: str | None = None,
+    replaced_ids: Collection[str],
+    amended_id: str | None,
 ) -> Note:
     """Return the note; if it has no day, with the day of the plan that it rewords or corrects.
 

@@ -98,14 +98,14 @@ class ToolReply:
 
 def reply_about(
     decision: Decision,
-    show: Show = handles_of,
-    siblings: Sequence[Fact] = (),
+    show: Show,
+    siblings: Sequence[Fact],
     *,
-    names_close: bool = False,
-    complaint: str = "",
-    answers: bool = False,
-    asked: Sequence[str] = (),
-    may_be: Sequence[str] = (),
+    names_close: bool,
+    complaint: str,
+    answers: bool,
+    asked: Sequence[str],
+    may_be: Sequence[str],
 ) -> ToolReply:
     """Make the reply about a note: its decision's words, and the facts that it replaced or joined.
 

@@ -271,9 +271,7 @@ SOURCE = "source_kind"
 """The parameter that names the source."""
 
 
-def agent_sources(
-    trusted_tools: Iterable[str] = (), colleague: str | None = None
-) -> dict[str, SourceKind]:
+def agent_sources(trusted_tools: Iterable[str], colleague: str | None) -> dict[str, SourceKind]:
     """Return the sources that an agent may name, as its model calls them, the contact's first.
 
     Args:
@@ -304,7 +302,7 @@ def agent_sources(
 
 
 def add_tool(
-    told: Tool, attributes: Iterable[Attribute], sources: Mapping[str, SourceKind] = AGENT_SOURCES
+    told: Tool, attributes: Iterable[Attribute], sources: Mapping[str, SourceKind]
 ) -> Tool:
     """Make the tool that remembers a note, for an agent.
 
