@@ -156,7 +156,7 @@ def test_recalls_are_counted_for_whoever_asks_and_those_in_vain_apart(opened: Op
 def test_what_stands_whatever_is_asked_makes_no_recall_a_success(opened: Open) -> None:
     with opened() as memory:  # the packaged model, which has a floor
         say(memory, "Never call before noon", session_id="s", source_kind="operator")
-        [standing] = memory.contact("crm", "alice").recall("Which colour is the car?")
+        [standing] = memory.contact("crm", "alice").recall("How long do I boil an egg?")
         assert standing.is_standing
         memory._services.use_trace.flush()
         assert (alice(memory).recalls, alice(memory).empty_recalls) == (1, 1)
