@@ -20,8 +20,10 @@ from benchmarks.engines import Engines
 from benchmarks.sizes import sized
 from reconciler.bootstrap.chosen_models import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.recallable import Recalling
 from reconciler.domain.records.facts import FoundFact
 from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.policies import RankingPolicy
 from reconciler.service.recall import FactFinder
 from reconciler.service.stores.contact_store import ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
@@ -64,9 +66,8 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
             fact_store=FactStore(graph),
             contact_store=ContactStore(graph),
             embedder=EMBEDDER,
-            confidence_min=0,
             clock=lambda: NOON,
-            hides_expired=False,
+            how=Recalling(ranking=RankingPolicy()),
         )
         scope, asked = Scope("benchmark", "crm", "any"), EMBEDDER.embed([QUESTION])[0]
 

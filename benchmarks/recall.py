@@ -483,7 +483,8 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
         ]
         for start in range(0, COUNT, 100):
             DecisionStore(graph).commit_decisions(facts[start : start + 100])
-        asked = {"contact_key": scope.contact_key, "embedding_model": MODEL}
+        asked: dict[str, Any] = {"contact_key": scope.contact_key, "embedding_model": MODEL}
+        asked["states"] = ["live", "expired", "archived"]
         yield _median(lambda: graph.run("list_neighbourhood", asked))
         neighbourhoods = Neighbourhoods(store, MODEL, 10 * COUNT)
         recall = Recall(

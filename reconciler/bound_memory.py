@@ -2002,6 +2002,7 @@ class AgentMemory(BoundMemory):
         return self._joined("split", keep, absorbed, by=by, reason=reason, and_later=and_later)
 
     def _joined(self, act: str, keep: str, other: str, **given: Any) -> Decision:
+        check_identifier("by", given["by"], InvalidAnswerError)
         if given["by"] == "contact":
             raise InvalidAnswerError("only an operator may say who is one contact; give their name")
         own, its = self.contact(keep), self.contact(other)

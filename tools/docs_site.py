@@ -38,6 +38,7 @@ PAGES = {
     "benchmarks/results/speed.md": "results_speed.md",
     "clients/typescript/README.md": "typescript_package.md",
     "cypher/README.md": "queries.md",
+    "exam/README.md": "exam.md",
     "examples/README.md": "examples.md",
     "findings/README.md": "findings.md",
     "judge/gate_notes.md": "gate_notes.md",

@@ -355,7 +355,7 @@ def _posted(hook: WebhookSettings, url: str, event_id: str, body: str) -> int:
             made.request("POST", path, body.encode(), headers)
             return made.getresponse().status
         except (OSError, HTTPException) as error:
-            if timer.finished.is_set():
+            if datetime.now(UTC) >= now + timedelta(seconds=hook.timeout_seconds):
                 raise TimeoutError("it took too long") from error
             raise
         finally:

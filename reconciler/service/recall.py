@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice, repeat, starmap
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,12 +193,10 @@ class Recall:
         limit: int,
     ) -> Recalled:
         """Answer a question from the facts of the contact, and then of each account."""
-        asked, how, floor = self.asked_attributes, self.how, self.how.floor
-        # However few an account's facts are, they come beside the contact's own.
-        beside = replace(how, floor=floor and replace(floor, few=0))
+        asked, how = self.asked_attributes, self.how
         own, *told = (
-            of.answer(with_asked(question, of.attributes, asked), wanted, each, now, limit)
-            for of, each in zip(known, chain((how,), repeat(beside)), strict=False)
+            of.answer(with_asked(question, of.attributes, asked), wanted, how, now, limit)
+            for of in known
         )
         return with_accounts(own, accounts, told)
 

@@ -107,7 +107,7 @@ def test_the_sdist_holds_the_whole_project_and_nothing_that_was_made_of_it(built
         ),
         *("PKG-INFO", "README.md", "constraints.txt", "docker-compose.yml", "mkdocs.yml"),
         "pyproject.toml",
-        *("benchmarks", "browser", "clients", "config", "cypher", "docs", "examples"),
+        *("benchmarks", "browser", "clients", "config", "cypher", "docs", "exam", "examples"),
         *("judge", "reconciler", "tests", "tools"),
     }
     assert {"tests/conftest.py", "docs/report.png", "clients/typescript/src/api.ts"} <= set(names)

@@ -26,7 +26,6 @@ from reconciler.entrypoints import (
     import_command,
     job_commands,
     rendering,
-    server_commands,
 )
 from reconciler.errors import ReconcilerError
 from reconciler.reading.visible_text import visible, without_widthless
@@ -164,7 +163,7 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     yield "expiring", (drawn(rendering.expiring_panel, [soon]),)
     yield "erasure", (drawn(rendering.erasure_panel, [erased]),)
     yield "health", (rendering.health_view(hostile(ops.health(memory.agent("crm")))),)
-    yield "tokens", (server_commands._tokens_view([_token().to_dict(NOW)]),)
+    yield "tokens", (rendering.record_panel(_token().to_dict(NOW), "1"),)
 
 
 def _token() -> AccessToken:

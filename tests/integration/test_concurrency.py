@@ -310,6 +310,10 @@ class DisturbedGraph:
             self._happens()
         return rows
 
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        rows = self.run(name, parameters)
+        return lambda: rows
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)
 
@@ -326,6 +330,10 @@ class NotingGraph:
     ) -> list[Row]:
         self._seen.append(name)
         return self._graph.run(name, parameters, seconds_max)
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        self._seen.append(name)
+        return self._graph.begin(name, parameters)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)

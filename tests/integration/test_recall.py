@@ -123,7 +123,7 @@ def test_a_recall_about_a_contact_that_the_process_knows_asks_once(
 ) -> None:
     first = recall()
     graph.asked.clear()
-    assert (recall(), graph.asked) == (first, ["find_contact_version"])
+    assert (recall(), graph.asked) == (first, ["list_versions"])
 
 
 def test_a_recall_asks_for_the_version_before_it_embeds_the_question(
@@ -140,7 +140,7 @@ def test_a_recall_asks_for_the_version_before_it_embeds_the_question(
 
     monkeypatch.setattr(HashingEmbedder, "embed", noting)
     recall()
-    assert asked_before == [["find_contact_version"]]
+    assert asked_before == [["list_versions"]]
 
 
 def test_a_recall_makes_records_of_the_facts_that_it_tells_alone(
@@ -162,7 +162,7 @@ def test_a_recall_after_this_process_wrote_loads_nothing_again(
     neighbourhoods.apply(supersede(graph, COUNT, "7"))
     graph.asked.clear()
     assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
-    assert graph.asked == ["find_contact_version"]
+    assert graph.asked == ["list_versions"]
 
 
 def test_a_recall_just_before_this_process_takes_its_commit_over_loads_nothing_again(
@@ -182,7 +182,7 @@ def test_a_recall_just_before_this_process_takes_its_commit_over_loads_nothing_a
     graph.asked.clear()
     graph.before = beside
     assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
-    assert set(graph.asked) == {"find_contact_version"}
+    assert set(graph.asked) == {"list_versions", "find_contact_version"}
 
 
 @pytest.mark.on_neo4j_too
@@ -202,7 +202,7 @@ def test_what_is_written_until_a_recall_ranks_is_recalled(
     recall()
 
     def once(name: str) -> None:
-        if name == "find_contact_version":
+        if name == "list_versions":
             graph.before = lambda name: None
             supersede(graph, COUNT, "7")
 
@@ -219,7 +219,7 @@ def test_a_recall_comes_to_its_end_beside_a_writer_that_never_stops(
     last = {"version": COUNT, "fact_id": "7"}
 
     def every_time(name: str) -> None:
-        if name == "find_contact_version":
+        if name in {"list_versions", "find_contact_version"}:
             commit = supersede(graph, last["version"], last["fact_id"])
             last.update(version=last["version"] + 1, fact_id=commit.decision.fact_id)
 

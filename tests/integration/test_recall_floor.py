@@ -68,17 +68,6 @@ def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -
     assert all(BAN in each for each in found.values())
 
 
-def test_of_few_facts_all_are_told_and_of_one_more_those_that_fit(tmp_path: Path) -> None:
-    question, few = "What does she do for a living?", [*TOLD[1:4], *TOLD[5:7]]
-    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
-        for text in few:
-            memory.add_contact_note("crm", "priya", text)
-        assert sorted(texts(memory, question)) == sorted(few)
-        assert texts(memory, "How long do I boil an egg?") == []
-        memory.add_contact_note("crm", "priya", "Her manager is Dana Olsen.")
-        assert len(texts(memory, question)) < len(few)
-
-
 def test_a_name_that_was_told_beside_a_note_makes_no_question_strange(tmp_path: Path) -> None:
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
         for text in TOLD[1:]:

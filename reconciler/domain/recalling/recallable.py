@@ -466,12 +466,11 @@ class _Closeness:
 
         Some questions are not meant for this memory. So the nearest fact must be nearer than it
         would be by chance among so many facts. For a usual question about contacts it may be a
-        little less near. Few facts are all told if the question may be meant for this memory: left
-        out, they would spare a reader little, and an answer in other words would be lost.
+        little less near.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
-        if floor is None or len(rows) <= (0 if self.strange else floor.few):
+        if floor is None or not len(rows):
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         nearest = evidence.max()

@@ -202,7 +202,6 @@ class RecallFloor:
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
         least: below this the bound never falls.
-        few: up to so many facts all answer a question that may be about the contact.
     """
 
     base: float
@@ -212,7 +211,6 @@ class RecallFloor:
     share: float | None = None
     usual: float = 1.0
     least: float = -1.0
-    few: int = 0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
         """Return the lowest sum that the nearest fact may have.
