@@ -506,6 +506,7 @@ def test_of_two_merges_at_once_from_two_processes_one_is_made(
         results = [one.result(), other.result()]
     [refusal] = [each for each in results if isinstance(each, str)]
     assert "call again" in refusal or "same contact" in refusal or "cannot be merged" in refusal
+    time.sleep(1.1)  # for a second a process may remember that a contact is merged into none
     for by in (crm, there):
         assert told(by.contact("priya")) == told(by.contact("priya-2")) == BOTH
     scopes = {by.contact(each).scope for by in (crm, there) for each in ("priya", "priya-2")}
