@@ -68,14 +68,16 @@ def _measure(
         at = f"/v1/agents/crm/contacts/contact-{number}"
         for count in range(NOTES):
             text = f"Owns boat {number}-{count} at pier {count}."
-            tell("POST", f"{at}/notes", {"text": text})
+            told = json.loads(tell("POST", f"{at}/notes", {"text": text}))
             acknowledged = time.perf_counter()
+            if not told["fact_id"]:
+                continue
             for tried in range(1, TRIES_MAX + 1):
                 begin = time.perf_counter()
-                shown = ask("GET", f"{at}/recall?query={quote(text)}&limit=5")
+                shown = ask("GET", f"{at}/recall?query={quote(text)}&limit=50")
                 ended = time.perf_counter()
                 alone.append((ended - begin) * 1000)
-                if text in shown:
+                if told["fact_id"] in shown:
                     lags.append((ended - acknowledged) * 1000)
                     tries.append(tried)
                     break
