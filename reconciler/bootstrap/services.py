@@ -568,8 +568,10 @@ def build_services(
         GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
     """
     clock = clock or utc_now
-    models = attributes or {}
-    if not (isinstance(models, dict) and all(isinstance(each, type) for each in models.values())):
+    models = {} if attributes is None else attributes
+    if not (
+        isinstance(models, Mapping) and all(isinstance(each, type) for each in models.values())
+    ):
         raise ConfigurationError(
             "attributes must be a mapping from agents to models: give a Pydantic model, the class, "
             'for each, for example {"crm": Deal}'

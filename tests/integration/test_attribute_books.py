@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Literal
 
 import pytest
@@ -161,6 +162,13 @@ def test_a_model_that_refers_to_itself_gives_its_fields(open_memory: Open) -> No
     assert [value for name, value in values if name == "branches"] == ["Bonn", "Agra"]
 
 
+def test_models_may_come_in_any_mapping(open_memory: Open) -> None:
+    with open_memory(attributes=MappingProxyType({"firm": Branch})) as memory:
+        contact = memory.contact("firm", "priya")
+        contact.note("Goa belongs to Pune.", attribute="parent", value="Pune")
+        assert [each.value for each in contact.value("parent")] == ["Pune"]
+
+
 class Calling(BaseModel):
     """A model with a field that is no data."""
 
@@ -193,6 +201,7 @@ class Odd(BaseModel):
         ({"attributes": {"crm": Computed}}, r"\[tier\] has a function as json_schema_extra"),
         ({"attributes": {"crm": Deal()}}, "give a Pydantic model"),
         ({"attributes": Deal}, "give a Pydantic model"),
+        ({"attributes": []}, "give a Pydantic model"),
     ],
 )
 def test_a_book_that_cannot_be_used_is_refused(
