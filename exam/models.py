@@ -1,8 +1,8 @@
 """The model that every system asks: vectors and recorded chat answers, on the loopback.
 
-It speaks OpenAI's protocol. A prompt without a recorded answer is written to ``wanted`` and refused
-with status 400; whoever answers it (a language model that sees the prompt, and nothing else) writes
-a line ``{"key": …, "answer": …}`` to the system's recordings. Ids and times in a prompt differ from
+It speaks OpenAI's protocol. A prompt without a recorded answer is refused with status 400 and
+written to ``wanted``. A language model that sees the prompt and nothing else then answers it, as a
+line ``{"key": …, "answer": …}`` in the system's recordings. Ids and times in a prompt differ from
 run to run, so the key leaves them out.
 """
 

@@ -134,7 +134,7 @@ def _is_left(words: list[str], folder: Path) -> bool:
 
 
 class Process:
-    """The system's process; it starts with the first question, and anew after a kill."""
+    """The system's process. The first question starts it, and so does the next one after a kill."""
 
     def __init__(self, python: Path, adapter: str, config: dict[str, Any]) -> None:
         self._command = [str(python), str(FOLDER / "adapters" / f"{adapter}.py")]

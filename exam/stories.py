@@ -9,7 +9,7 @@ A step is one of
 * ``{"days_ago": 40, "contact": "ana", "person": "Ana Reis", "say": "I live in Porto."}``,
 * ``{"together": [{"contact": …, "person": …, "say": …}, …]}``, said by several writers at once,
 * ``{"erase": "what her doctor said", "contact": "ana"}``, a wish that must be granted to the byte,
-* ``{"kill": true}``, the process ends by SIGKILL after it took the step before, and starts anew.
+* ``{"kill": true}``, SIGKILL ends the process once the step before is taken; it is started again.
 
 An ask is ``{"contact": "ana", "ask": "Where does Ana live?", "right": [["Lisbon"]], "wrong":
 ["Porto"]}``: of each list in ``right`` one wording must be found, none of ``wrong`` may be told as
