@@ -305,7 +305,9 @@ class MemoryReconciler:
         """
         plain = self._plan(opinions, submission, seen)
         named = submission.named_ids or submission.amendment or submission.ended_at
-        if not seen.is_late or named or not isinstance(plain, Commit):
+        if not isinstance(plain, Commit) or named:
+            return plain
+        if not (seen.is_late or plain.decision.is_history):
             return plain
         return self._retelling.plan(
             submission,

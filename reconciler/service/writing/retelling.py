@@ -1,16 +1,18 @@
 """Retelling: a late note, decided as if a contact's notes had been told in order. Writes nothing.
 
-A late note was said before something that is known. No rule asks what a newer fact does to an older
-note, so the notes near it are decided again, in the order in which they were said. They use the
-same plan, on a separate neighbourhood, once without the late note and once with it. The difference
-is written. If the first run does not lead to the present facts, a person, an agent's relation or
-other rules have changed them. Then they stay, and the late note is decided like any other note.
+A late note was said, or holds from, before something that is known. No rule asks what a newer fact
+does to an older note, so the notes near it are decided again, in the order in which they hold
+(``valid_from``, else ``said_at``; then as they were said). They use the same plan, on a separate
+neighbourhood, once without the late note and once with it. The difference is written. If the first
+run does not lead to the present facts, a person, an agent's relation, a given end or other rules
+have changed them. Then they stay, and the late note is decided like any other note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import TypeVar
 
 from reconciler.domain.reconciling.reverting import order_of, touched_by
@@ -95,8 +97,10 @@ class _Story:
 
     @property
     def outcome(self) -> tuple[object, ...]:
-        """Return the ends of facts, and the disputes."""
-        ends = {fact_id: (one.has_ended, one.valid_to) for fact_id, one in self.facts.items()}
+        """Return the ends of facts with their slots, and the disputes."""
+        ends = {
+            fact_id: (one.has_ended, one.valid_to, one.slot) for fact_id, one in self.facts.items()
+        }
         return ends, self.disputes
 
     @property
@@ -134,7 +138,7 @@ class Retelling:
             plan: plans a note on a neighbourhood. If it returns no commit but a question for a
                 judge, so does this.
         """
-        scope, said_at, vector = submission.scope, submission.note.said_at, submission.vector
+        scope, vector, own = submission.scope, submission.vector, _told_order(submission)
         assert vector is not None, "it was compared"  # noqa: S101
         facts = self.fact_store.list_facts(scope)
         known = by_fact_id(fact for fact in facts if not fact.account)
@@ -145,13 +149,13 @@ class Retelling:
             if _is_near(submission.note, vector, fact, vectors)
         }
         told, ids = _concerned(near, self.decision_store.list_made(scope))
-        if len(told) > _NOTES_MAX or all(one.note.said_at <= said_at for one in told):
+        if len(told) > _NOTES_MAX or all(_told_order(one) <= own for one in told):
             return plain
         embedded = zip(told, self.embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
         links = {link.ids: link for link in self.fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
-        in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
+        in_order = sorted([*notes, submission], key=_told_order)
         for story, listed in ((now, notes), (then, in_order)):
             near_by = Neighbourhood(seen.version, (), no_vectors(0, len(vector)))
             for note in listed:
@@ -179,6 +183,11 @@ def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Float
     return is_rival(note, fact) or share_a_word(note.text, fact.text)
 
 
+def _told_order(one: Decision | Submission) -> tuple[datetime, datetime]:
+    """Return the place of a note in a story: when it holds from, then when it was said."""
+    return one.note.holds_from, one.note.said_at
+
+
 def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision], set[str]]:
     """Find the notes about these facts and those tied to them, as said, and all their ids."""
     retold_ids = {decision.decision_id for decision in made}
@@ -195,7 +204,7 @@ def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision],
         if decision.gate is not None and decision.policy.embedding_model != NO_MODEL
         if settlement_id_of(decision.decision_id) not in retold_ids
     ]
-    return sorted(told, key=lambda one: (one.note.said_at, order_of(one))), ids
+    return sorted(told, key=lambda one: (*_told_order(one), order_of(one))), ids
 
 
 def _is_as_known(
@@ -204,7 +213,11 @@ def _is_as_known(
     """True if a story leads to these facts and their disputes."""
     live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
     open_ = {pair for pair, link in links.items() if link.is_open and pair <= live}
-    return (live, open_) == (story.live, story.disputes) and story.facts.keys() <= ids
+    # An end that was given with a note is not in its decision: no story leads to it.
+    return (live, open_) == (story.live, story.disputes) and all(
+        fact_id in ids and fact.valid_to == known[fact_id].valid_to
+        for fact_id, fact in story.facts.items()
+    )
 
 
 def _commit(
