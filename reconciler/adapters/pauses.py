@@ -6,29 +6,31 @@ import threading
 import time
 from collections.abc import Callable
 
+_LOOK_SECONDS = 1.0
+"""The longest wait between two looks: meanwhile a shorter pause may be due, or the program end."""
+
 
 class Pauses:
     """Calls a function in its own thread, each time that activity is followed by a pause.
 
-    The thread ends with the call, so that a process without work has none.
+    The thread ends with the call, so that a process without work has none. When the main thread
+    ends first, there is no call.
 
     Args:
         do: the function; it must not raise.
-        seconds: the length of a pause.
     """
 
-    def __init__(self, do: Callable[[], None], seconds: float) -> None:
+    def __init__(self, do: Callable[[], None]) -> None:
         self._do = do
-        self._seconds = seconds
         self._lock = threading.Lock()
-        self._stirred_at = 0.0
+        self._ends_at = 0.0
         self._is_awaited = False
         self._stopped = threading.Event()
 
-    def stir(self) -> None:
-        """Start or restart the wait for a pause."""
+    def stir(self, seconds: float) -> None:
+        """Start or restart the wait for a pause of this length."""
         with self._lock:
-            self._stirred_at = time.monotonic()
+            self._ends_at = time.monotonic() + seconds
             if self._is_awaited or self._stopped.is_set():
                 return
             self._is_awaited = True
@@ -40,7 +42,8 @@ class Pauses:
         self._stopped.set()
 
     def _wait(self) -> None:
-        while not self._stopped.wait(self._left()):
+        main = threading.main_thread()
+        while not self._stopped.wait(min(self._left(), _LOOK_SECONDS)) and main.is_alive():
             with self._lock:
                 if self._left() > 0:
                     continue
@@ -49,4 +52,4 @@ class Pauses:
             return
 
     def _left(self) -> float:
-        return max(self._stirred_at + self._seconds - time.monotonic(), 0.0)
+        return self._ends_at - time.monotonic()
