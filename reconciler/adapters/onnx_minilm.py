@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,10 +67,14 @@ class OnnxMinilm:
             ConfigurationError: the model's files are missing or not the ones known here.
         """
         folder = self.folder or weights_folder()
-        with translated(ConfigurationError, f"the default model in {folder} cannot be loaded"):
-            check_files(folder)
+        with (
+            translated(ConfigurationError, f"the default model in {folder} cannot be loaded"),
+            ThreadPoolExecutor(1) as beside,
+        ):
+            loading = beside.submit(session_of, GRAPH.read_bytes(), folder)
+            check_files(folder)  # half of the time
             tokenizer = tokenizer_of(folder)
-            session = session_of(GRAPH.read_bytes(), folder)
+            session = loading.result()
         return LoadedModel(tokenizer, TOKEN_COUNT_MAX, partial(_encode, tokenizer, session))
 
 
@@ -146,4 +151,6 @@ def session_of(graph: bytes, folder: Path, given: Mapping[str, Any] | None = Non
     options.add_session_config_entry(
         "session.model_external_initializers_file_folder_path", str(folder)
     )
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    session._model_bytes = None  # only to try another provider; 14 MB of the packaged judge
+    return session
