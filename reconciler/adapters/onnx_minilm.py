@@ -112,10 +112,9 @@ def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
     """Runs of rows of similar length; the rows must be in ascending order of length."""
     start = 0
     while start < len(lengths):
-        longest = int(lengths[start] * (1 + PADDING_MAX))
-        alike = bisect_right(lengths, longest) - start
-        end = start + min(max(alike, ROWS_MIN), ROWS_MAX)
-        yield start, min(end, len(lengths))
+        alike = bisect_right(lengths, lengths[start] * (1 + PADDING_MAX)) - start
+        end = start + min(max(alike, ROWS_MIN), ROWS_MAX)  # the last run may end behind all rows
+        yield start, end
         start = end
 
 

@@ -223,13 +223,13 @@ def test_it_answers_as_before_after_it_was_closed() -> None:
 @pytest.fixture(scope="module")
 def exact() -> _Loaded:
     """The judge without its quick reading."""
-    return _Loaded(FILE.read_bytes(), None)
+    return _Loaded(FILE.read_bytes, None)
 
 
 def test_what_is_clearly_untouched_is_not_read_again(
     judge: PackagedArbiter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge.load(), "_session", None)
+    monkeypatch.setattr(judge.load(), "_exact", None)
     assert judged(judge, "Prefers a window seat.", *OTHERS).action is Action.ADD
 
 
@@ -263,7 +263,7 @@ def test_a_judge_of_ones_own_is_always_read_exactly(tmp_path: Path) -> None:
     file = tmp_path / "judge.onnx"
     file.write_bytes(FILE.read_bytes() + b"\xa0\x06\x01")  # a field without a meaning
     own = PackagedArbiter(file, digest=None)
-    assert own.load().read(YORK, OTHERS) == _Loaded(FILE.read_bytes(), None).read(YORK, OTHERS)
+    assert own.load().read(YORK, OTHERS) == _Loaded(FILE.read_bytes, None).read(YORK, OTHERS)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", None])
