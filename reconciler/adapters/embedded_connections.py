@@ -11,7 +11,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -242,16 +242,14 @@ class EmbeddedConnections:
         """
         self._written_bytes += written_bytes
 
-    @contextmanager
-    def for_reading(self) -> Iterator[PlanningConnection]:
+    def for_reading(self) -> AbstractContextManager[PlanningConnection]:
         """Lend the caller a connection; threads must not share one.
 
         Raises:
             GraphUnavailableError: other calls, a checkpoint or an erasure held the store too long.
             GraphClosedError: this was closed.
         """
-        with self._lent(self._readers) as connection:
-            yield connection
+        return self._lent(self._readers)
 
     @contextmanager
     def for_writing(self) -> Iterator[PlanningConnection]:

@@ -455,8 +455,7 @@ class EmbeddedGraph:
             if log_bytes > (self._purge_log_bytes() if self._is_erasing else CHECKPOINT_LOG_BYTES):
                 self._shorten_log(connection)
             else:
-                is_long = log_bytes > QUIET_LOG_BYTES
-                self._pauses.stir(_PAUSE_SECONDS if is_long else _IDLE_SECONDS)
+                self._pauses.stir(_PAUSE_SECONDS if log_bytes > QUIET_LOG_BYTES else _IDLE_SECONDS)
         except OSError as error:
             _log.warning("%s: %s", self._path, error)
 
@@ -471,8 +470,7 @@ class EmbeddedGraph:
         """
         try:
             with self._writer() as connection:
-                if self._files.log_bytes:
-                    self._shorten_log(connection)
+                self._shorten_log(connection)
         except GraphError as error:
             if not self._is_closed:
                 _log.warning("%s: its log was not folded in: %s", self._path, error)

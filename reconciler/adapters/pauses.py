@@ -42,14 +42,12 @@ class Pauses:
         self._stopped.set()
 
     def _wait(self) -> None:
-        main = threading.main_thread()
-        while not self._stopped.wait(min(self._left(), _LOOK_SECONDS)) and main.is_alive():
+        main, left = threading.main_thread(), 0.0
+        while not self._stopped.wait(min(left, _LOOK_SECONDS)) and main.is_alive():
             with self._lock:
-                if self._left() > 0:
+                left = self._ends_at - time.monotonic()
+                if left > 0:
                     continue
                 self._is_awaited = False
             self._do()
             return
-
-    def _left(self) -> float:
-        return self._ends_at - time.monotonic()
