@@ -23,13 +23,17 @@ element. ``// for each NAME of LIST`` runs it once for each element. With ``// s
 of LIST`` in the header the whole script runs once for each element; if a statement gives no row,
 that element's run ends there, and the others go on. There ``$commit.decision.action`` is a value
 inside a map.
+
+A file for Neo4j may mark what few calls need, from ``// only with: NAMES`` to ``// end of it``. It
+is loaded as two statements, and the first one that applies is run: the one without these parts, if
+neither a map in ``contacts`` nor one of its commits has a value under any of those names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from reconciler.errors import QueryFileError
@@ -50,6 +54,7 @@ _NULLED = re.compile(
 _MAPPED = re.compile(r"^[ \t]*//\s*in a map: columns of (\w+)[ \t]*$", re.MULTILINE)
 _JOINED = re.compile(r"^[ \t]*//\s*embedded: join (\w+(?:, \w+)+)[ \t]*$", re.MULTILINE)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
+_RARE = re.compile(r"^// only with: (.+)\n((?s:.*?))^// end of it\n", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -227,6 +232,9 @@ def parse_query(name: str, text: str) -> Query:
     header = {match[1]: match[2].strip() for match in matches}
     text = _INCLUDE.sub(lambda line: _fragment(line[1]), text)
     text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, text))
+    if rare := _RARE.findall(text):
+        names = ", ".join(named for named, _ in rare)
+        text = f"// only when contacts is without {names}\n{_RARE.sub('', text)};\n{text}"
     statements = _statements(_CAPTION.sub(_captioned, text))
     loop = _loop(header.get("script for each", ""))
     params = frozenset[str]().union(*(statement.needs for statement in statements))
@@ -295,8 +303,19 @@ def _statement(part: str) -> Statement:
 
 def _held(told: str) -> Callable[[Any], bool]:
     """Whether a value is what a condition asks for: a kind of list, or one of several words."""
+    if told.startswith("without "):
+        return partial(_is_without, frozenset(told.removeprefix("without ").split(", ")))
     words = frozenset(map(str.strip, told.split(",")))
     return _OF_LISTS.get(told.strip()) or (lambda value: str(value) in words)
+
+
+def _is_without(names: frozenset[str], maps: Sequence[Parameters]) -> bool:
+    """Whether neither maps nor their commits hold more than null or nothing under some names."""
+    return all(
+        names.isdisjoint(name for name, value in each.items() if value)
+        and _is_without(names, each.get("commits", ()))
+        for each in maps
+    )
 
 
 def _captioned(written: re.Match[str]) -> str:

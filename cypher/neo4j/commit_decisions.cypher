@@ -15,18 +15,21 @@ WITH store
 WHERE coalesce(store.embedding_model, $embedding_model, '')
         = coalesce($embedding_model, store.embedding_model, '')
 UNWIND $contacts AS each
+// only with: absorbs, parts
 // Of two contacts that are merged, the one with the lesser key is locked first, too.
 FOREACH (key IN CASE WHEN each.absorbs.contact_key < each.contact_key THEN [each.absorbs.contact_key]
                      WHEN each.parts.contact_key < each.contact_key THEN [each.parts.contact_key]
                      ELSE [] END |
   MERGE (other:Contact {contact_key: key})
   SET other.locked_by = each.commits[0].decision_id)
+// end of it
 MERGE (contact:Contact {contact_key: each.contact_key})
   ON CREATE SET contact.tenant = each.tenant, contact.agent_id = each.agent_id,
                 contact.contact_id = each.contact_id, contact.name = each.contact_id,
                 contact.version = 0
 SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
+// only with: absorbs, parts
 // A merge or a split: the other contact must be as it was seen, or nothing is written.
 CALL (each) {
   OPTIONAL MATCH (other:Contact {contact_key: coalesce(each.absorbs.contact_key, each.parts.contact_key)})
@@ -41,6 +44,7 @@ CALL (each) {
          })) AS is_as_seen
 }
 WITH contact, each WHERE is_as_seen
+// end of it
 // A clock may step back; even then no decision about a contact is newer than last_decision_at.
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
@@ -55,6 +59,7 @@ CALL (contact, each) {
                   agent.name = each.agent_id
   MERGE (agent)-[:KNOWS]->(contact)
 }
+// only with: absorbs
 // A merge moves all records of the other contact: from now on that contact is a way to this one. Keys of sessions
 // and tasks stay, so a split knows what it gives back. Its decisions name their contact in their records.
 CALL (contact, each) {
@@ -103,6 +108,7 @@ CALL (contact, each) {
     DELETE link
   }
 }
+// end of it
 CALL (contact, each) {
   UNWIND each.known_sessions + each.sessions AS said
   WITH contact, said, datetime(said.started_at) AS started_at, datetime(said.ended_at) AS ended_at
@@ -127,6 +133,7 @@ CALL (each) {
     title: caption(told.text)
   })-[:`IN`]->(session)
 }
+// only with: episodes
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.episodes AS told
@@ -138,20 +145,21 @@ CALL (each) {
                   episode.title = caption(told.text)
   MERGE (episode)-[:`IN`]->(session)
 }
+// end of it
 // The decision, with or without a new fact, and the evidence of both. A map's times are texts, so they are
 // set again. The procedure stores the vector in half the space of a SET.
 CALL (contact, each) {
   UNWIND each.commits AS commit
-  WITH contact, commit WHERE commit.fact IS NOT NULL
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
-  CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode),
-         (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
-         (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
+  CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
   SET decision = commit.decision, decision.contact_key = contact.contact_key, decision.unplaced = true,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
-      decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), ''),
-      fact = commit.fact, fact.contact_key = contact.contact_key,
+      decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), '')
+  WITH contact, commit, decision, episode WHERE commit.fact IS NOT NULL
+  CREATE (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
+         (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
+  SET fact = commit.fact, fact.contact_key = contact.contact_key,
       fact.name = caption(commit.fact.text),
       fact.recorded_at = datetime(commit.fact.recorded_at),
       fact.valid_from = datetime(commit.fact.valid_from),
@@ -164,16 +172,7 @@ CALL (contact, each) {
   WITH fact, commit WHERE commit.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
-CALL (contact, each) {
-  UNWIND each.commits AS commit
-  WITH contact, commit WHERE commit.fact IS NULL
-  MATCH (episode:Episode {episode_id: commit.decision.episode_id})
-  CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
-  SET decision = commit.decision, decision.contact_key = contact.contact_key, decision.unplaced = true,
-      decision.at = datetime(commit.decision.at),
-      decision.lapses_at = datetime(commit.decision.lapses_at),
-      decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), '')
-}
+// only with: more_evidence, settles_id, conflicting_ids, closed, linked_ids
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.more_evidence AS told
@@ -227,6 +226,7 @@ CALL (each) {
                     open.at = conflict.at, open.contact_key = each.contact_key
   }
 }
+// end of it
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.supersessions AS link
@@ -247,6 +247,7 @@ CALL (each) {
       old.state = change.state, old.valid_to = datetime(change.valid_to),
       old.is_void = change.is_void
 }
+// only with: revoked_ids
 // Facts that end without a successor.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -261,6 +262,7 @@ CALL (each) {
   MATCH (contact:Contact {contact_key: each.contact_key})
   SET contact.has_forgotten = true
 }
+// end of it
 // One more observation of a fact that lives on; it may have filled an empty slot.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -273,6 +275,7 @@ CALL (each) {
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
+// only with: reverted_ids, reopened, restored, unlinked, unrested, rested
 // A revert puts facts back as they were, with their links. An archiving, or its reversal, changes the state
 // of facts. A relation may put facts in conflict.
 CALL (each) {
@@ -326,6 +329,7 @@ CALL (each) {
   MATCH (undone:Decision {decision_id: reverted_id})
   CREATE (decision)-[:REVERTED]->(undone)
 }
+// end of it
 // The compared facts, nearest first: exact for a replay, and rounded for people who look at the graph.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -334,6 +338,7 @@ CALL (each) {
   MATCH (neighbour:Fact {fact_id: seen.fact_id})
   CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank, title: toString(round(seen.cosine, 4))}]->(neighbour)
 }
+// only with: unquoted, parts
 // A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
 // their answers, and the facts that those decisions wrote. Neither contact's records name or quote a fact of the other
 // any more: an erasure of that one would not find it. A question that did asks for its note alone, and so does its
@@ -432,4 +437,5 @@ CALL (contact, each) {
     DELETE link
   }
 }
+// end of it
 RETURN each.contact_key AS contact_key

@@ -252,7 +252,8 @@ class Neo4jGraph:
         if query.index and not self._is_built(query.index):
             return list
         given = {_MAP: _Parameters(_sent(parameters, query))}
-        text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
+        statement = next(each for each in query.statements if each.applies(parameters))
+        text = _in_one_row(_of_one_map(statement.text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         return partial(self._finished, query, self._begun(text, given, access, seconds_max))
 

@@ -120,8 +120,34 @@ def test_what_a_condition_names_is_a_parameter_of_the_query() -> None:
 
 def test_a_server_gets_one_statement_and_no_condition() -> None:
     for query in load_queries("neo4j").values():
-        assert len(query.statements) == 1
-        assert query.statements[0].condition is None
+        *usual, whole = query.statements
+        assert len(usual) == (query.name == "commit_decisions")
+        assert whole.condition is None
+
+
+RARE = """// mode: write
+UNWIND $contacts AS each
+// only with: absorbs, parts
+SET each.absorbs = 1
+// end of it
+SET each.name = 2
+// only with: kept
+SET each.kept = 3
+// end of it
+RETURN each.name AS name
+"""
+
+
+def test_a_part_that_few_calls_need_is_left_out_of_the_others() -> None:
+    usual, whole = parse_query("rare", RARE).statements
+    assert [each.text.count("SET") for each in (usual, whole)] == [1, 3]
+    for named in ("absorbs", "parts", "kept"):
+        for empty in (None, [], {}):
+            assert usual.applies({"contacts": [{named: empty, "name": "Priya"}]})
+            assert usual.applies({"contacts": [{"commits": [{named: empty}]}]})
+        assert not usual.applies({"contacts": [{}, {named: {"version": 1}}]})
+        assert not usual.applies({"contacts": [{"commits": [{}, {named: ["fact-1"]}]}]})
+    assert whole.applies({"contacts": [{"kept": 1}]})
 
 
 @pytest.mark.parametrize(
