@@ -24,9 +24,10 @@ of LIST`` in the header the whole script runs once for each element; if a statem
 that element's run ends there, and the others go on. There ``$commit.decision.action`` is a value
 inside a map.
 
-A file for Neo4j may mark what few calls need, from ``// only with: NAMES`` to ``// end of it``. It
-is loaded as two statements, and the first one that applies is run: the one without these parts, if
-neither a map in ``contacts`` nor one of its commits has a value under any of those names.
+A file for Neo4j may mark what few calls need, from ``// rare`` to ``// end``. It is loaded as two
+statements, and the first one that applies is run: the one without these parts, if its ``// only
+when contacts is without absorbs, parts`` holds: neither a map in that list nor one of its commits
+has a value under any of these names.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _NULLED = re.compile(
 _MAPPED = re.compile(r"^[ \t]*//\s*in a map: columns of (\w+)[ \t]*$", re.MULTILINE)
 _JOINED = re.compile(r"^[ \t]*//\s*embedded: join (\w+(?:, \w+)+)[ \t]*$", re.MULTILINE)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
-_RARE = re.compile(r"^// only with: (.+)\n((?s:.*?))^// end of it\n", re.MULTILINE)
+_RARE = re.compile(r"^// rare\n(?s:.*?)^// end\n", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -232,9 +233,8 @@ def parse_query(name: str, text: str) -> Query:
     header = {match[1]: match[2].strip() for match in matches}
     text = _INCLUDE.sub(lambda line: _fragment(line[1]), text)
     text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, text))
-    if rare := _RARE.findall(text):
-        names = ", ".join(named for named, _ in rare)
-        text = f"// only when contacts is without {names}\n{_RARE.sub('', text)};\n{text}"
+    if (usual := _RARE.sub("", text)) != text:
+        text = f"{usual};\n{_CONDITION.sub('', text)}"
     statements = _statements(_CAPTION.sub(_captioned, text))
     loop = _loop(header.get("script for each", ""))
     params = frozenset[str]().union(*(statement.needs for statement in statements))
@@ -303,9 +303,9 @@ def _statement(part: str) -> Statement:
 
 def _held(told: str) -> Callable[[Any], bool]:
     """Whether a value is what a condition asks for: a kind of list, or one of several words."""
-    if told.startswith("without "):
-        return partial(_is_without, frozenset(told.removeprefix("without ").split(", ")))
-    words = frozenset(map(str.strip, told.split(",")))
+    words = frozenset(re.findall(r"\w+", told))
+    if "without" in words:
+        return partial(_is_without, words)
     return _OF_LISTS.get(told.strip()) or (lambda value: str(value) in words)
 
 

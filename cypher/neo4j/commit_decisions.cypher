@@ -8,6 +8,7 @@
 // holds: a new contact has no lock of its own yet.
 // mode: write
 // times: as text
+// only when contacts is without absorbs, parts, episodes, more_evidence, settles_id, conflicting_ids, closed, linked_ids, revoked_ids, reverted_ids, reopened, restored, unlinked, unrested, rested, unquoted
 MATCH (store:Store {store_id: 'reconciler'})
 FOREACH (_ IN CASE WHEN any(each IN $contacts WHERE each.version = 0) THEN [1] ELSE [] END |
   SET store.claimed_at = store.claimed_at)
@@ -15,21 +16,21 @@ WITH store
 WHERE coalesce(store.embedding_model, $embedding_model, '')
         = coalesce($embedding_model, store.embedding_model, '')
 UNWIND $contacts AS each
-// only with: absorbs, parts
+// rare
 // Of two contacts that are merged, the one with the lesser key is locked first, too.
 FOREACH (key IN CASE WHEN each.absorbs.contact_key < each.contact_key THEN [each.absorbs.contact_key]
                      WHEN each.parts.contact_key < each.contact_key THEN [each.parts.contact_key]
                      ELSE [] END |
   MERGE (other:Contact {contact_key: key})
   SET other.locked_by = each.commits[0].decision_id)
-// end of it
+// end
 MERGE (contact:Contact {contact_key: each.contact_key})
   ON CREATE SET contact.tenant = each.tenant, contact.agent_id = each.agent_id,
                 contact.contact_id = each.contact_id, contact.name = each.contact_id,
                 contact.version = 0
 SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
-// only with: absorbs, parts
+// rare
 // A merge or a split: the other contact must be as it was seen, or nothing is written.
 CALL (each) {
   OPTIONAL MATCH (other:Contact {contact_key: coalesce(each.absorbs.contact_key, each.parts.contact_key)})
@@ -44,7 +45,7 @@ CALL (each) {
          })) AS is_as_seen
 }
 WITH contact, each WHERE is_as_seen
-// end of it
+// end
 // A clock may step back; even then no decision about a contact is newer than last_decision_at.
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
@@ -59,7 +60,7 @@ CALL (contact, each) {
                   agent.name = each.agent_id
   MERGE (agent)-[:KNOWS]->(contact)
 }
-// only with: absorbs
+// rare
 // A merge moves all records of the other contact: from now on that contact is a way to this one. Keys of sessions
 // and tasks stay, so a split knows what it gives back. Its decisions name their contact in their records.
 CALL (contact, each) {
@@ -108,7 +109,7 @@ CALL (contact, each) {
     DELETE link
   }
 }
-// end of it
+// end
 CALL (contact, each) {
   UNWIND each.known_sessions + each.sessions AS said
   WITH contact, said, datetime(said.started_at) AS started_at, datetime(said.ended_at) AS ended_at
@@ -133,7 +134,7 @@ CALL (each) {
     title: caption(told.text)
   })-[:`IN`]->(session)
 }
-// only with: episodes
+// rare
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.episodes AS told
@@ -145,7 +146,7 @@ CALL (each) {
                   episode.title = caption(told.text)
   MERGE (episode)-[:`IN`]->(session)
 }
-// end of it
+// end
 // The decision, with or without a new fact, and the evidence of both. A map's times are texts, so they are
 // set again. The procedure stores the vector in half the space of a SET.
 CALL (contact, each) {
@@ -172,7 +173,7 @@ CALL (contact, each) {
   WITH fact, commit WHERE commit.embedding IS NOT NULL
   CALL db.create.setNodeVectorProperty(fact, 'embedding', commit.embedding)
 }
-// only with: more_evidence, settles_id, conflicting_ids, closed, linked_ids
+// rare
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.more_evidence AS told
@@ -226,7 +227,7 @@ CALL (each) {
                     open.at = conflict.at, open.contact_key = each.contact_key
   }
 }
-// end of it
+// end
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.supersessions AS link
@@ -247,7 +248,7 @@ CALL (each) {
       old.state = change.state, old.valid_to = datetime(change.valid_to),
       old.is_void = change.is_void
 }
-// only with: revoked_ids
+// rare
 // Facts that end without a successor.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -262,7 +263,7 @@ CALL (each) {
   MATCH (contact:Contact {contact_key: each.contact_key})
   SET contact.has_forgotten = true
 }
-// end of it
+// end
 // One more observation of a fact that lives on; it may have filled an empty slot.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -275,7 +276,7 @@ CALL (each) {
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
-// only with: reverted_ids, reopened, restored, unlinked, unrested, rested
+// rare
 // A revert puts facts back as they were, with their links. An archiving, or its reversal, changes the state
 // of facts. A relation may put facts in conflict.
 CALL (each) {
@@ -329,7 +330,7 @@ CALL (each) {
   MATCH (undone:Decision {decision_id: reverted_id})
   CREATE (decision)-[:REVERTED]->(undone)
 }
-// end of it
+// end
 // The compared facts, nearest first: exact for a replay, and rounded for people who look at the graph.
 CALL (each) {
   UNWIND each.commits AS commit
@@ -338,7 +339,7 @@ CALL (each) {
   MATCH (neighbour:Fact {fact_id: seen.fact_id})
   CREATE (decision)-[:COMPARED_WITH {cosine: seen.cosine, rank: seen.rank, title: toString(round(seen.cosine, 4))}]->(neighbour)
 }
-// only with: unquoted, parts
+// rare
 // A split gives back the sessions and tasks with keys of the other contact, the decisions that came from them with
 // their answers, and the facts that those decisions wrote. Neither contact's records name or quote a fact of the other
 // any more: an erasure of that one would not find it. A question that did asks for its note alone, and so does its
@@ -437,5 +438,5 @@ CALL (contact, each) {
     DELETE link
   }
 }
-// end of it
+// end
 RETURN each.contact_key AS contact_key

@@ -126,14 +126,15 @@ def test_a_server_gets_one_statement_and_no_condition() -> None:
 
 
 RARE = """// mode: write
+// only when contacts is without absorbs, parts, kept
 UNWIND $contacts AS each
-// only with: absorbs, parts
+// rare
 SET each.absorbs = 1
-// end of it
+// end
 SET each.name = 2
-// only with: kept
+// rare
 SET each.kept = 3
-// end of it
+// end
 RETURN each.name AS name
 """
 
