@@ -44,7 +44,7 @@ from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, S
 from reconciler.service.stores.stored_facts import facts_in
 
 _UNCOUNTED = dict.fromkeys(("added", "superseding", "known", "held", "refused", "left_out"), 0)
-_RECORDS_A_PAGE = 2_000
+_RECORDS_A_PAGE = 10_000
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
 
 
