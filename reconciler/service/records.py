@@ -469,12 +469,15 @@ class Records:
     def _unanswered(self, held: Sequence[Decision]) -> Iterator[Decision]:
         """Return the held notes that later words have not answered.
 
-        Few of a thousand texts can be an answer, and only their facts are read.
+        Few of a thousand texts can be an answer, and only their facts are read. Where a question
+        takes a yes, plain words do not answer it; see ``answer_since``.
         """
-        from reconciler.domain.gate.disposing import answer_to, may_answer
+        from reconciler.domain.gate.disposing import answer_to, consent_to, may_answer
 
-        scopes = list(dict.fromkeys(decision.scope for decision in held))
-        said = self.fact_store.list_said_since(scopes, min(each.note.said_at for each in held))
+        since = min(each.note.said_at for each in held)
+        in_words = {each.scope for each in held if consent_to(each.gate) is None}
+        said = self.fact_store.list_said_since({each.scope for each in held} - in_words, since)
+        said |= self.fact_store.list_said_since(in_words, since, is_plain=True)
         for decision in held:
             may, told = may_answer(decision.note), said.get(decision.scope.contact_key, ())
             ids = [fact.fact_id for fact in told if may(fact.text, fact.slot_key)]

@@ -523,7 +523,11 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_live_facts": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
-    "list_said_since": {"contact_keys": [ALICE.contact_key], "since": NOON - timedelta(days=9)},
+    "list_said_since": {
+        "contact_keys": [ALICE.contact_key],
+        "since": NOON - timedelta(days=9),
+        "is_plain": True,
+    },
     "list_vectors": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,

@@ -125,6 +125,31 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
     assert len(asked) <= 25
 
 
+def test_of_many_contacts_health_tells_what_it_tells_of_each(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"attribute": "city", "source_kind": SourceKind.USER_EXPLICIT}
+    with opened(embedder=HashingEmbedder()) as memory:
+        for name in ("bob", "carol", "dan", "eve"):
+            note = partial(memory.add_contact_note, "crm", name)
+            held = note("Has diabetes", said_at=NOON)
+            assert held.action is Action.HOLD
+            guessed = {"attribute": "city", "source_kind": SourceKind.TOOL_OUTPUT}
+            note("Lives in Pune", value="Pune", said_at=NOON, **guessed)
+            if name == "carol":  # her own words answer what was guessed, but not what takes a yes
+                note("Lives in Pune", value="Pune", said_at=NOON + timedelta(days=1), **told)
+            if name == "dan":
+                memory.contact("crm", name).confirm(held.decision_id, "contact")
+        each = [
+            found
+            for name in ("bob", "carol", "dan", "eve")
+            for found in ops.health(memory.contact("crm", name)).contacts
+        ]
+        monkeypatch.setattr("reconciler.ops.review.health.FEW", 3)
+        assert list(ops.health(memory.agent("crm")).contacts) == each
+    assert [found.questions.count for found in each] == [2, 1, 1, 2]
+
+
 @pytest.mark.parametrize("label", IN_COLUMNS)
 def test_health_looks_at_all_that_an_export_holds_of_a_record(label: str) -> None:
     [statement] = load_queries("embedded")[IN_COLUMNS[label]].statements

@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
 from reconciler.frozen import frozen
 from reconciler.service.checking.lines import KEY_OF
-from reconciler.service.stores.rows import batches, vectors_in
+from reconciler.service.stores.rows import FEW, batches, vectors_in
 
 if TYPE_CHECKING:
     from reconciler.service.checking.damage import Damage
@@ -289,7 +289,8 @@ def _sum(one: Any, other: Any) -> Any:
     return one.with_more(other) if isinstance(one, Waiting) else one + other
 
 
-_CONTACTS_AT_ONCE = 400
+_Times = Mapping[Scope, Sequence[datetime]]
+"""The times since when something waits, by contact."""
 
 _NUMBER_BYTES = 4
 """The bytes of a float32, of which vectors are made."""
@@ -350,8 +351,15 @@ class Health:
             checks_records: whether every record is read, to count the damaged ones.
         """
         contacts: list[ContactHealth] = []
-        for some in batches(scopes, _CONTACTS_AT_ONCE):
-            for contact in self._counted(some, checks_records):
+        asked = scopes if len(scopes) <= FEW else whose
+        linked = dict(self.fact_store.list_disputed(asked))
+        held, disputes = self.records.held(asked, is_bare=True), self.records.disputes([*linked])
+        waits = (
+            _times((each.scope, each.at) for each in held),
+            _times((each.scope, each.opened_at) for each in disputes),
+        )
+        for some in batches(scopes, FEW):
+            for contact in self._counted(some, linked, waits, checks_records):
                 contacts.append(contact)
                 on_progress(1)
         return HealthReport(
@@ -361,13 +369,18 @@ class Health:
             file_bytes=self.file_bytes(),
         )
 
-    def _counted(self, scopes: Sequence[Scope], checks_records: bool) -> Iterator[ContactHealth]:
+    def _counted(
+        self,
+        scopes: Sequence[Scope],
+        linked: Mapping[Scope, Sequence[Conflict]],
+        waits: Sequence[_Times],
+        checks_records: bool,
+    ) -> Iterator[ContactHealth]:
         """Measure the health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self.records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
         actions = self.decision_store.count_actions(scopes)
         kept = self.contact_store.count_episodes(scopes)
-        linked = dict(self.fact_store.list_disputed(scopes))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
@@ -376,18 +389,14 @@ class Health:
         for part in _parts(scopes, live, _FACTS_AT_ONCE):
             now = self.clock()
             facts = self.fact_store.list_live_facts(part, self.embedding_model, now)
-            held = self.records.held(part, is_bare=True)
-            disputes = self.records.disputes([scope for scope in part if scope in linked])
-            questions = _times((each.scope, each.at) for each in held)
-            disputed = _times((each.scope, each.opened_at) for each in disputes)
             for scope in part:
                 sessions, episodes = kept.get(scope.contact_key, (0, 0))
                 yield ContactHealth(
                     contact_id=scope.contact_id,
                     sessions=sessions,
                     episodes=episodes,
-                    questions=waiting(questions[scope], now),
-                    disputes=waiting(disputed[scope], now),
+                    questions=waiting(waits[0][scope], now),
+                    disputes=waiting(waits[1][scope], now),
                     damaged=None if damaged is None else damaged[scope.contact_key],
                     **counts_of(contacts[scope.contact_id]),
                     **decided_rates(actions.get(scope.contact_key, ())),
@@ -427,7 +436,7 @@ class Health:
         }
 
 
-def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> Mapping[Scope, list[datetime]]:
+def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> _Times:
     """Return the times since when something waits about each contact."""
     times: dict[Scope, list[datetime]] = defaultdict(list)
     for scope, at in waiting_since:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -159,14 +159,18 @@ class FactStore(Store):
         }
 
     def list_said_since(
-        self, scopes: Sequence[Scope], since: datetime
+        self, scopes: Set[Scope], since: datetime, *, is_plain: bool = False
     ) -> dict[str, list[SaidFact]]:
         """List the statements about each contact after a time, by the contact's key.
 
-        Ended facts are included, revoked ones are not.
+        Ended facts are included, revoked ones are not; without ``is_plain`` only facts that were
+        kept by a yes, or that have a slot.
         """
+        if not scopes:
+            return {}
+        asked = {"since": since, "is_plain": is_plain}
         return told_by_contact(
-            SaidFact, self.rows("list_said_since", **of_contacts(scopes), since=since)
+            SaidFact, self.rows("list_said_since", **of_contacts(scopes), **asked)
         )
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
