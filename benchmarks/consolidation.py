@@ -6,6 +6,8 @@ The data set (Hu et al. 2025, MIT) is not shipped. The file that ``CONSOLIDATION
 the split ``Conflict_Resolution`` as JSON, JSON lines, or Parquet where ``pyarrow`` is installed;
 ``CONSOLIDATION_SOURCE`` names the row, ``factconsolidation_sh_6k`` if unset. Without a file a list
 of our own making in the same format is used (``invented_facts.py``), and the heading says so.
+``CONSOLIDATION_MODES=0,3`` takes some of the ways below, and ``CONSOLIDATION_FACTS=2000`` the first
+facts only; a run of one way says what it alone takes in memory.
 
 All facts are told to one contact at the live door, in their order and a minute apart, with the
 default settings:
@@ -18,7 +20,14 @@ default settings:
 - with the slot of each fact given, and no judge.
 
 What is held gets a yes at once: a religion the contact's, what reads as an order an operator's. The
-reader takes the value of the first fact that is recalled.
+reader takes the value of the first fact that is recalled. A naive reader has the list and no memory
+(``chains.newest_by_words``).
+
+If the file has the same list with questions of several hops, these are asked as well, of which a
+chain of newest facts gives the answer (``chains.py``). No model reads, so what is counted is what a
+reader would be given: whether the whole chain is among the first ten facts recalled for the
+question; and whether a reader that knows which relation to ask for next, and asks for it by the
+value before, ends at the answer.
 """
 
 from __future__ import annotations
@@ -26,7 +35,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +47,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chains import Chains, newest_by_words, plain
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from benchmarks.invented_facts import invented_row
@@ -57,6 +69,7 @@ SOURCE = "factconsolidation_sh_6k"
 SEED = 20261125
 SIZES = (sized(450, 12), sized(160, 4), sized(100, 4))
 WRONG_SHOWN_MAX = 12
+CHAIN_RECALLED = 10
 FIELDS = ("context", "questions", "answers")
 
 FRAMES = (
@@ -116,6 +129,21 @@ class Told:
         return None
 
     @property
+    def subject(self) -> str:
+        """What it is about."""
+        return self.parts[0] if self.parts else self.text
+
+    @property
+    def asked(self) -> str:
+        """Its words but the value's, which ask for it."""
+        if self.parts is None:
+            return self.text
+        subject, frame, _ = self.parts
+        if frame in _PATTERNS:
+            return " ".join(frame.format(subject=subject, value="").split())
+        return f"{frame} {subject} is"
+
+    @property
     def about(self) -> tuple[str, ...]:
         """What it has in common with a fact that it contradicts."""
         return self.parts[:2] if self.parts else (self.text,)
@@ -148,6 +176,11 @@ class FactList:
         newest = {told.about: told.value for told in self.facts}
         return {told.text for told in self.facts if told.value != newest[told.about]}
 
+    @property
+    def newest(self) -> set[str]:
+        """The texts that no later fact contradicts."""
+        return {told.text for told in {told.about: told for told in self.facts}.values()}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -156,14 +189,21 @@ class Outcome:
     Attributes:
         became: what was decided, by action; what was held, unjudged and judged later beside it.
         stale_live: facts that a later one contradicts and that are live.
+        gone: newest facts that are not live.
         wrong: the questions whose first fact has another value, with that fact's text.
         asked: how often a judge was asked.
+        chains: of the questions of several hops, those that have a chain; with all of it recalled
+            at once; with the answer at the end, hop by hop.
+        minutes: the processor time of telling, and of judging later.
     """
 
     became: Counter[str]
     stale_live: int
+    gone: int
     wrong: list[tuple[Asked, str]]
     asked: int
+    chains: tuple[int, int, int]
+    minutes: float
 
 
 @dataclass
@@ -198,22 +238,22 @@ class Mode:
         has_judge: whether a judge that is always right is asked.
         has_slots: whether the slot of each fact is given.
         arbiter: the judge's settings.
-        is_rejudged: whether what was left unjudged is judged afterwards, without a budget.
+        has_budget: whether a judge is asked within the default budget, then without one about
+            what was left unjudged.
     """
 
     title: str
     has_judge: bool = False
     has_slots: bool = False
     arbiter: dict[str, Any] = field(default_factory=lambda: dict(UNBOUNDED))
-    is_rejudged: bool = False
+    has_budget: bool = False
 
 
 MODES = (
     Mode("no slots, no judge"),
     Mode("no slots, the packaged judge", arbiter={"provider": "packaged"}),
     Mode("no slots, a perfect judge", has_judge=True),
-    Mode("the same, 60 calls a minute at the benchmark's pace", has_judge=True, arbiter={}),
-    Mode("the same, rejudged afterwards", has_judge=True, arbiter={}, is_rejudged=True),
+    Mode("the same within 60 calls a minute", has_judge=True, arbiter={}, has_budget=True),
     Mode("slots given, no judge", has_slots=True),
 )
 
@@ -221,13 +261,19 @@ MODES = (
 def main(engines: Engines) -> None:
     """Print stale live facts, right first answers and questions to the judge, by mode."""
     path = os.environ.get("CONSOLIDATION")
+    source = os.environ.get("CONSOLIDATION_SOURCE", SOURCE)
+    most = int(os.environ.get("CONSOLIDATION_FACTS", "0")) or None
     try:
-        listed = fact_list(
-            read_rows(Path(path)) if path else [invented_row(SEED, *SIZES)],
-            os.environ.get("CONSOLIDATION_SOURCE", SOURCE),
-        )
+        rows = read_rows(Path(path)) if path else [invented_row(SEED, *SIZES)]
+        listed = fact_list(rows, source, most)
+        twin = source.replace("_sh_", "_mh_")
+        hops = fact_list(rows, twin, most) if twin in map(_source_of, rows) else None
     except FactFileError as error:
         sys.exit(f"consolidation: {error}")
+    if hops is None or hops.facts != listed.facts:
+        hops = FactList(source=listed.source, facts=listed.facts, questions=())
+    chosen = os.environ.get("CONSOLIDATION_MODES", "")
+    modes = [MODES[int(number)] for number in chosen.split(",")] if chosen else MODES
     unread = sum(told.parts is None for told in listed.facts)
     print(
         f"## contradicting facts: {listed.source}{'' if path else ', a list of our own making'}\n"
@@ -236,47 +282,83 @@ def main(engines: Engines) -> None:
         f"{len(listed.facts)} facts, {len(listed.stale)} of them contradicted later, "
         f"{len(listed.questions)} questions; {unread} facts fit no known frame\n"
     )
-    print("| mode | decisions | stale and live | first answer right | judge asked |")
-    print("|---|---|--:|--:|--:|")
-    found = {mode.title: _reported(engines, listed, mode) for mode in MODES}
-    for title, outcome in found.items():
+    naive = sum(answers(newest_by_words(listed, asked), asked) for asked in listed.questions)
+    print(f"a naive reader is right about {naive} of {len(listed.questions)}\n")
+    print(
+        "| mode | decisions | stale and live | newest gone | first answer right "
+        "| chains recalled at once, followed | judge asked | processor minutes | peak MB |"
+    )
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    found = [each for mode in modes for each in _reported(engines, listed, hops, mode)]
+    for title, outcome in found:
         print(f"\n{title}, wrong:")
         for question, text in outcome.wrong[:WRONG_SHOWN_MAX]:
             print(f"- {question.text} {' / '.join(question.answers)}: {text}")
     print(flush=True)
 
 
-def _reported(engines: Engines, listed: FactList, mode: Mode) -> Outcome:
-    outcome = tell(engines.fresh("embedded"), listed, mode)
-    became = ", ".join(f"{count} {what}" for what, count in sorted(outcome.became.items()))
-    right = Rate(count=len(listed.questions) - len(outcome.wrong), of=len(listed.questions))
-    print(
-        f"| {mode.title} | {became} | {outcome.stale_live} of {len(listed.stale)} "
-        f"| {with_interval(right)} | {outcome.asked} |",
-        flush=True,
-    )
-    return outcome
+def _reported(
+    engines: Engines, listed: FactList, hops: FactList, mode: Mode
+) -> Iterator[tuple[str, Outcome]]:
+    titles = (mode.title, "the same, rejudged afterwards")
+    for title, outcome in zip(
+        titles, tell(engines.fresh("embedded"), listed, mode, hops), strict=False
+    ):
+        chains, at_once, followed = outcome.chains
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        became = ", ".join(f"{count} {what}" for what, count in sorted(outcome.became.items()))
+        right = Rate(count=len(listed.questions) - len(outcome.wrong), of=len(listed.questions))
+        print(
+            f"| {title} | {became} | {outcome.stale_live} of {len(listed.stale)} | {outcome.gone} "
+            f"of {len(listed.newest)} | {with_interval(right)} | {at_once}, {followed} of {chains} "
+            f"| {outcome.asked} | {outcome.minutes:.1f} | {peak:,.0f} |",
+            flush=True,
+        )
+        yield title, outcome
 
 
-def tell(store: dict[str, Any], listed: FactList, mode: Mode) -> Outcome:
-    """What comes of telling the list, and asking its questions, in a mode."""
+def tell(
+    store: dict[str, Any], listed: FactList, mode: Mode, hops: FactList | None = None
+) -> Iterator[Outcome]:
+    """What comes of telling the list, and asking its questions, in a mode.
+
+    Yields:
+        Once; within a judge's budget a second time, when what was left unjudged is judged.
+    """
+    began = time.process_time()
     judge = KeyedJudge() if mode.has_judge else None
     clock = _Clock()
     with _opened(store, mode.arbiter, judge, clock) as memory:
         became = Counter(_told(memory, listed, mode.has_slots, clock))
+    minutes = (time.process_time() - began) / 60
     with _opened(store, UNBOUNDED, judge, clock) as memory:
-        if mode.is_rejudged:
-            became.update(
-                f"later {rejudged.became}" for rejudged in memory.contact(AGENT, CONTACT).rejudge()
-            )
-        chains = memory.contact(AGENT, CONTACT).history()
-        live = {fact.text for chain in chains for fact in chain.facts if fact.is_live}
-        wrong = list(_wrong(memory, listed.questions))
+        yield _outcome(memory, listed, hops, became, judge, minutes)
+        if mode.has_budget:
+            began = time.process_time()
+            judged = memory.contact(AGENT, CONTACT).rejudge()
+            minutes += (time.process_time() - began) / 60
+            became = became + Counter(f"later {rejudged.became}" for rejudged in judged)
+            yield _outcome(memory, listed, hops, became, judge, minutes)
+
+
+def _outcome(
+    memory: Memory,
+    listed: FactList,
+    hops: FactList | None,
+    became: Counter[str],
+    judge: KeyedJudge | None,
+    minutes: float,
+) -> Outcome:
+    contact = memory.contact(AGENT, CONTACT)
+    live = {fact.text for chain in contact.history() for fact in chain.facts if fact.is_live}
     return Outcome(
         became=became,
         stale_live=len(live & listed.stale),
-        wrong=wrong,
+        gone=len(listed.newest - live),
+        wrong=list(_wrong(memory, listed.questions)),
         asked=judge.asked if judge else 0,
+        chains=_chains(contact, hops) if hops else (0, 0, 0),
+        minutes=minutes,
     )
 
 
@@ -334,9 +416,27 @@ def _wrong(memory: Memory, questions: Sequence[Asked]) -> Iterator[tuple[Asked, 
             yield question, first
 
 
+def _chains(contact: ContactMemory, hops: FactList) -> tuple[int, int, int]:
+    """Questions with a chain; with all of it recalled at once; with the answer at its end."""
+    of = Chains(hops)
+    found = [(asked, chain) for asked in hops.questions if (chain := of.chain(asked))]
+    at_once = followed = 0
+    for asked, chain in found:
+        recalled = contact.recall(asked.text, limit=CHAIN_RECALLED)[:CHAIN_RECALLED]
+        at_once += {told.text for told in chain} <= {hit.fact.text for hit in recalled}
+        followed += all(_value(contact, told) == plain(told.value) for told in chain)
+    return len(found), at_once, followed
+
+
+def _value(contact: ContactMemory, told: Told) -> str:
+    """The value of the first fact recalled for a fact's words without its own."""
+    recalled = contact.recall(told.asked)
+    return plain(Told(recalled[0].fact.text).value) if recalled else ""
+
+
 def answers(value: str, question: Asked) -> bool:
     """Whether the value is one of the answers, but for case, punctuation and articles."""
-    return _plain(value) in set(map(_plain, question.answers))
+    return plain(value) in set(map(plain, question.answers))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -363,8 +463,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def fact_list(rows: Sequence[dict[str, Any]], source: str) -> FactList:
-    """The list of facts of the row that is named, or of the only one.
+def fact_list(rows: Sequence[dict[str, Any]], source: str, most: int | None = None) -> FactList:
+    """The list of facts of the row that is named, or of the only one; the first facts at most.
 
     Raises:
         FactFileError: there is no such row, or it lacks facts, questions or answers.
@@ -378,7 +478,7 @@ def fact_list(rows: Sequence[dict[str, Any]], source: str) -> FactList:
         raise FactFileError(f"no row {source}; there are {', '.join(named)}")
     if missing := [name for name in FIELDS if name not in row]:
         raise FactFileError(f"{source} has no {', '.join(missing)}; is it of Conflict_Resolution?")
-    facts = tuple(_facts(str(row["context"])))
+    facts = tuple(_facts(str(row["context"])))[:most]
     if not facts:
         raise FactFileError(f'{source} has no numbered lines such as "0. The capital of X is Y."')
     return FactList(source=source, facts=facts, questions=tuple(_questions(source, row)))
@@ -459,9 +559,3 @@ def _attribute(frame: str) -> str:
     """The relation's name, as a caller would give it: what stands in the frame besides the two."""
     words = re.sub(r"\{\w+\}('s)?", " ", frame)
     return "_".join(words.lower().split())
-
-
-def _plain(text: str) -> str:
-    return " ".join(
-        word for word in re.findall(r"\w+", text.casefold()) if word not in {"a", "an", "the"}
-    )

@@ -158,14 +158,18 @@ def test_an_invented_row_has_the_format_and_no_answer_that_a_later_fact_denies()
 def test_a_small_list_is_told_in_each_mode_and_asked_about(tmp_path: Path) -> None:
     listed = fact_list([invented_row(7, facts=16, conflicts=6, questions=6)], "any")
     assert len(listed.stale) == 6
-    left_unjudged = Mode("", has_judge=True, arbiter={"calls_per_minute_max": 3}, is_rejudged=True)
-    plain, judged, slots, rejudged = (
-        tell(embedded_engine(tmp_path / str(number)).settings_arguments, listed, mode)
-        for number, mode in enumerate((MODES[0], MODES[2], MODES[-1], left_unjudged))
+    bounded = Mode("", has_judge=True, arbiter={"calls_per_minute_max": 3}, has_budget=True)
+    plain, judged, slots, left_unjudged, rejudged = (
+        outcome
+        for number, mode in enumerate((MODES[0], MODES[2], MODES[-1], bounded))
+        for outcome in tell(
+            embedded_engine(tmp_path / str(number)).settings_arguments, listed, mode
+        )
     )
     assert (plain.asked, slots.asked) == (0, 0)
     assert judged.asked > 5
     assert rejudged.became["later amended"] > 2
+    assert left_unjudged.stale_live > 0
     assert plain.stale_live > 3
     assert (judged.stale_live, slots.stale_live, rejudged.stale_live) == (0, 0, 0)
     assert [len(outcome.wrong) <= 1 for outcome in (judged, slots, rejudged)] == [True] * 3
