@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.chains import Chains, newest_by_words
 from benchmarks.consolidation import (
     MODES,
     Asked,
@@ -79,6 +80,28 @@ def test_facts_are_told_in_the_order_of_their_numbers() -> None:
 def test_a_fact_is_taken_apart_by_its_frame(text: str, parts: tuple[str, str] | None) -> None:
     found = Told(text).parts
     assert (found and (found[0], found[2])) == parts
+
+
+HOPS = (
+    "0. Ada is married to Bo.\n1. Bo was born in the city of Ulm.\n2. Ada is married to Cy.\n3. Cy \
+was born in the city of Pell.\n4. Cy's child is Di.\n"
+)
+
+
+def test_a_chain_goes_through_the_newest_facts_alone() -> None:
+    listed = fact_list([ROW | {"context": HOPS}], "any")
+    ask = "Where was the spouse of Ada born?"
+    chain = Chains(listed).chain(Asked(ask, ("Pell",)))
+    assert [told.asked for told in chain] == ["Ada is married to", "Cy was born in the city of"]
+    assert Chains(listed).chain(Asked(ask, ("Ulm",))) == ()
+    assert Chains(listed).chain(Asked("Where was he born?", ("Pell",))) == ()
+
+
+def test_a_naive_reader_takes_the_newest_fact_with_most_words_of_the_question() -> None:
+    listed = fact_list([ROW | {"context": HOPS}], "any")
+    assert newest_by_words(listed, Asked("Who is Ada married to?", ())) == "Cy"
+    assert newest_by_words(listed, Asked("In which city was Cy born?", ())) == "Pell"
+    assert newest_by_words(listed, Asked("Who is Eve?", ())) == ""
 
 
 def test_an_answer_is_compared_but_for_case_punctuation_and_articles() -> None:
