@@ -105,25 +105,23 @@ class Drivers:
 
     Args:
         make: a new driver; it connects when it is first used.
+
+    Attributes:
+        newest: the driver that the next call gets.
     """
 
     def __init__(self, make: Callable[[], neo4j.Driver]) -> None:
         self._make = make
-        self._newest = make()
+        self.newest = make()
         self._uses: Counter[neo4j.Driver] = Counter()
         self._lock = Lock()
         self._is_closed = False
-
-    @property
-    def newest(self) -> neo4j.Driver:
-        """Driver that the next call gets."""
-        return self._newest
 
     @contextmanager
     def lent(self) -> Iterator[neo4j.Driver]:
         """Newest driver, open until the block ends."""
         with self._lock:
-            driver = self._newest
+            driver = self.newest
             self._uses[driver] += 1
         try:
             yield driver
@@ -135,17 +133,17 @@ class Drivers:
     def replace(self, silent: neo4j.Driver) -> None:
         """Stop using this driver; does nothing if it was already replaced."""
         with self._lock:
-            if self._is_closed or silent is not self._newest:
+            if self._is_closed or silent is not self.newest:
                 return
             self._uses[silent] += 0  # so that it is closed though no call uses it
-            self._newest = self._make()
+            self.newest = self._make()
         self._close_unused()
 
     def close(self) -> None:
         """Close all drivers, and end the running calls."""
         with self._lock:
             self._is_closed = True
-            drivers = {self._newest, *self._uses}
+            drivers = {self.newest, *self._uses}
         for driver in drivers:
             driver.close()
 
@@ -154,7 +152,7 @@ class Drivers:
             unused = [
                 driver
                 for driver, count in self._uses.items()
-                if count == 0 and driver is not self._newest
+                if not count and driver is not self.newest
             ]
             for driver in unused:
                 del self._uses[driver]

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import neo4j
 import neo4j.exceptions as foreign
@@ -111,7 +111,6 @@ _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = 
     ),
 )
 """Refusals of the server that an operator can resolve, the most specific code first."""
-_SYSTEM = "system"
 _log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
 
@@ -198,7 +197,7 @@ class Neo4jGraph:
         keep_alive: bool = True,
     ) -> None:
         _check_uri(uri)
-        if database.casefold() == _SYSTEM:
+        if database.casefold() == "system":
             raise ConfigurationError(
                 f"NEO4J_DATABASE is {database}, where Neo4j keeps its own users and databases; set "
                 "another, such as neo4j"
@@ -594,18 +593,15 @@ def _check_uri(uri: str) -> None:
             "NEO4J_URI holds a user or a password; remove them from the URI and set "
             "NEO4J_USERNAME and NEO4J_PASSWORD"
         )
-    if parts.scheme not in _SCHEMES or not parts.hostname or not _has_good_port(parts):
+    try:
+        is_whole = parts.scheme in _SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:  # its port is no number
+        is_whole = False
+    if not is_whole:
         raise ConfigurationError(
             f"NEO4J_URI {uri!r} is not a Neo4j URI; use neo4j://host:7687 or bolt://host:7687, "
             "with +s for TLS: neo4j+s://host:7687"
         )
-
-
-def _has_good_port(parts: SplitResult) -> bool:
-    try:
-        return parts.port != 0
-    except ValueError:
-        return False
 
 
 class _Marked(neo4j.Query):
