@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import datetime
 from pathlib import Path
@@ -34,13 +35,16 @@ class Ours:
         why = {"by": "contact", "reason": "The contact wishes it."}
         for hit in list(known.recall(about, limit=1)):
             known.forget(fact_id=hit.fact.fact_id, **why)
-        words = {word for word in about.lower().split() if len(word) > 3}
         for each in known.decisions(disposal="consent"):
-            if each.note and words & set(each.note.text.lower().rstrip(".").split()):
+            if _words(about) & _words(each.note.text):
                 known.forget(session_id=each.note.session_id, **why)
 
     def close(self) -> None:
         self._memory.close()
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 3}
 
 
 def _state(hit: Any) -> str:
