@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import FactHistory
     from reconciler.service.writing.relating import Rejudged
 
-_CHANGES_SHOWN_MAX = 50
-
 
 def _report(
     memory: BoundMemory, *, out: Path, document: bool = False, overwrite: bool = False

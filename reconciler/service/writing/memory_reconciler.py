@@ -299,15 +299,14 @@ class MemoryReconciler:
     def _plan_in_order(
         self, opinions: _Opinions, submission: Submission, seen: Seen
     ) -> Commit | _Question:
-        """Plan a note; a late note as if all notes had been told in order.
+        """Plan a note; a late note, or history, as if all notes had been told in order.
 
         A model, or a person who names facts or gives an end, knows the present facts.
         """
         plain = self._plan(opinions, submission, seen)
-        named = submission.named_ids or submission.amendment or submission.ended_at
-        if not isinstance(plain, Commit) or named:
+        if submission.named_ids or submission.amendment or submission.ended_at:
             return plain
-        if not (seen.is_late or plain.decision.is_history):
+        if not (isinstance(plain, Commit) and (seen.is_late or plain.decision.is_history)):
             return plain
         return self._retelling.plan(
             submission,

@@ -138,7 +138,7 @@ class Retelling:
             plan: plans a note on a neighbourhood. If it returns no commit but a question for a
                 judge, so does this.
         """
-        scope, vector, own = submission.scope, submission.vector, _told_order(submission)
+        scope, vector = submission.scope, submission.vector
         assert vector is not None, "it was compared"  # noqa: S101
         facts = self.fact_store.list_facts(scope)
         known = by_fact_id(fact for fact in facts if not fact.account)
@@ -149,7 +149,9 @@ class Retelling:
             if _is_near(submission.note, vector, fact, vectors)
         }
         told, ids = _concerned(near, self.decision_store.list_made(scope))
-        if len(told) > _NOTES_MAX or all(_told_order(one) <= own for one in told):
+        if len(told) > _NOTES_MAX or all(
+            _told_order(one) <= _told_order(submission) for one in told
+        ):
             return plain
         embedded = zip(told, self.embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
