@@ -11,10 +11,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -54,9 +56,11 @@ class Recordings:
 @contextmanager
 def model_server(recordings: Recordings) -> Iterator[str]:
     """Serve until the end of the block; gives the base URL."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # for one short text, threads cost ten times more
     from exam.minilm import Minilm  # the stories and marks alone need none of its packages
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(Minilm().vector, recordings))
+    vector = lru_cache(maxsize=10_000)(Minilm().vector)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(vector, recordings))
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

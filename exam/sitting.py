@@ -12,17 +12,19 @@ import sys
 import tomllib
 import venv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from exam.ends import Carried, Count, Stream, count
 from exam.marking import SHOWN, Answer, mark
 from exam.models import Recordings, model_server
 from exam.stories import Story
 
-__all__ = ["Marked", "System", "sit", "systems"]
+__all__ = ["Marked", "System", "follow", "sit", "systems"]
 
 FOLDER = Path(__file__).parent
 RECALLED = 2 * SHOWN
@@ -67,6 +69,48 @@ def systems() -> list[System]:
 
 def sit(system: System, stories: list[Story], wanted: Path) -> Iterator[Marked]:
     """Tell every story and ask; a story whose prompts lack an answer on record gives nothing."""
+    with _seated(system, wanted) as (process, recordings, folder):
+        for story in stories:
+            known = len(recordings.missing)
+            marked = list(_one(process, story, folder))
+            if len(recordings.missing) == known:
+                yield from marked
+
+
+def follow(system: System, streams: list[Stream], wanted: Path) -> Iterator[Count]:
+    """Tell every stream note by note, and count what ended; ``sit`` says what gives nothing.
+
+    Raises:
+        FailedError: the system cannot say what it holds.
+    """
+    with _seated(system, wanted) as (process, recordings, _):
+        for stream in streams:
+            known = len(recordings.missing)
+            lives = list(_lives(process, recordings, stream))
+            if len(recordings.missing) == known:
+                yield count(stream, lives)
+
+
+def _lives(process: Process, recordings: Recordings, stream: Stream) -> Iterator[list[Carried]]:
+    """What is held after each note, up to the first whose prompt has no answer on record."""
+    known = len(recordings.missing)
+    for note in stream.notes:
+        at = datetime.now(UTC) - timedelta(days=note.days_ago)
+        told = {"person": stream.contact, "text": note.say, "at": at.isoformat()}
+        try:
+            process.ask("tell", contact=stream.id, **told)
+        except FailedError as failed:
+            print(f"{stream.id}, note {note.n}: {failed}", file=sys.stderr)
+        if len(recordings.missing) > known:
+            return
+        live = process.ask("live", contact=stream.id)["live"]
+        if live is None:
+            raise FailedError("its adapter does not say what is held as true now")
+        yield live
+
+
+@contextmanager
+def _seated(system: System, wanted: Path) -> Iterator[tuple[Process, Recordings, Path]]:
     recordings = Recordings(FOLDER / "recordings" / f"{system.key}.jsonl", wanted)
     with model_server(recordings) as url, TemporaryDirectory(prefix="exam-") as folder:
         config = {"folder": folder, "model_url": url, **system.options}
@@ -74,11 +118,7 @@ def sit(system: System, stories: list[Story], wanted: Path) -> Iterator[Marked]:
             config["neo4j"] = _neo4j()
         process = Process(_python(system), system.adapter, config)
         try:
-            for story in stories:
-                known = len(recordings.missing)
-                marked = list(_one(process, story, Path(folder)))
-                if len(recordings.missing) == known:
-                    yield from marked
+            yield process, recordings, Path(folder)
         finally:
             process.end()
 

@@ -38,6 +38,10 @@ class Store:
         for item in self._store.search(("memories", contact), query=about, limit=1):
             self._store.delete(("memories", contact), item.key)
 
+    def live(self, contact: str) -> list[tuple[str, str, str]]:
+        items = self._store.search(("memories", contact), limit=1000)
+        return [(item.value["text"], "true", item.value["text"]) for item in items]
+
     def _vectors(self, texts: list[str]) -> list[list[float]]:
         sent = json.dumps({"input": list(texts)}).encode()
         asked = urllib.request.Request(f"{self._url}/embeddings", sent)

@@ -37,8 +37,19 @@ class Mem0:
             }
         )
 
+        self._infer = config.get("infer", True)
+        self._notes: dict[str, str] = {}
+
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:  # noqa: ARG002
-        self._memory.add([{"role": "user", "content": text}], user_id=contact)
+        said = [{"role": "user", "content": text}]
+        given = self._memory.add(said, user_id=contact, infer=self._infer)
+        self._notes |= {each["id"]: text for each in given["results"]}
+
+    def live(self, contact: str) -> list[tuple[str, str, str]]:
+        """A note is held while one of the memories that ``add`` made of it is there."""
+        found = self._memory.get_all(filters={"user_id": contact}, top_k=1000)["results"]
+        texts = {self._notes[each["id"]] for each in found}
+        return [(text, "true", text) for text in texts]
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
         found = self._memory.search(question, filters={"user_id": contact}, top_k=limit)

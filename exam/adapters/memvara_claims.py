@@ -46,9 +46,17 @@ class Claims:
             synthesis=False,
             **chosen,
         )
+        self._turns: dict[str, str] = {}
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:  # noqa: ARG002
-        self._memory.add(text, user=contact, ts=at)
+        receipt = self._memory.add(text, user=contact, ts=at)
+        self._turns |= dict.fromkeys(receipt.episode_ids, text)
+
+    def live(self, contact: str) -> list[tuple[str, str, str]]:
+        """A note is held while a live claim cites its turn."""
+        cited = {turn for each in self._memory.get_all(user=contact) for turn in each.sources}
+        texts = [text for turn, text in self._turns.items() if turn in cited]
+        return [(text, "true", text) for text in texts]
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
         found = self._memory.search(question, k=limit, user=contact)

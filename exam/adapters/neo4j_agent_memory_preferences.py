@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import urllib.request
+from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
@@ -47,10 +48,12 @@ class Preferences:
         )
         self._client = MemoryClient(settings)
         self._loop.run_until_complete(self._client.connect())
+        self._told: dict[str, list[tuple[str, Any]]] = defaultdict(list)
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:  # noqa: ARG002
-        known = self._client.long_term
-        self._loop.run_until_complete(known.add_preference("said", text, user_identifier=contact))
+        add = self._client.long_term.add_preference
+        given = self._loop.run_until_complete(add("said", text, user_identifier=contact))
+        self._told[contact].append((text, given))
 
     def tell_together(self, notes: list[dict[str, str]]) -> None:
         add = self._client.long_term.add_preference
@@ -70,6 +73,12 @@ class Preferences:
         order = {text: place for place, text in reversed(list(enumerate(texts)))}
         mine = sorted((each.preference for each in own), key=lambda t: order.get(t, len(texts)))
         return [(text, "true") for text in mine[:limit]]
+
+    def live(self, contact: str) -> list[tuple[str, str, str]]:
+        """A note that it took for a duplicate is held by the preference that ``add`` gave back."""
+        own = self._loop.run_until_complete(self._client.long_term.get_preferences_for(contact))
+        held = {each.id for each in own}
+        return [(text, "true", text) for text, given in self._told[contact] if given.id in held]
 
     def erase(self, contact: str, about: str) -> None:
         raise NotImplementedError("no call deletes a preference")

@@ -4,26 +4,49 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from side import serve
 
-from reconciler import Memory
+from reconciler import Memory, load_settings
 
 AGENT = "exam"
 
 
 class Ours:
     def __init__(self, config: dict[str, Any]) -> None:
-        self._memory = Memory.open(embedded_path=Path(config["folder"]) / "memory.lbug")
+        arbiter = config.get("arbiter", {})
+        if "provider" in arbiter:
+            arbiter |= {"base_url": config["model_url"]}
+        path = Path(config["folder"]) / "memory.lbug"
+        self._memory = Memory.open(load_settings(embedded_path=path, arbiter=arbiter))
+        self._told: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:
         session_id = f"{contact}-{at:%Y-%m-%d}-{uuid.uuid4()}"  # a conversation each
-        self._memory.contact(AGENT, contact).note(
+        decision = self._memory.contact(AGENT, contact).note(
             text, said_at=at, session_id=session_id, contact_name=person
         )
+        self._told[contact].append((text, decision.fact_id))
+
+    def live(self, contact: str) -> Iterator[tuple[str, str, str]]:
+        """By the fact that a note's decision names; a restatement's link leads to the newer one."""
+        known, told = self._memory.contact(AGENT, contact), self._told[contact]
+        chains = known.history()
+        facts = {fact.fact_id: fact for chain in chains for fact in chain.facts}
+        links = [link for chain in chains for link in chain.supersessions if link.is_restatement]
+        newer = {link.old_id: link.new_id for link in links}
+        disputed = {side.fact_id for dispute in known.disputes() for side in dispute.facts}
+        first_told = {fact_id: text for text, fact_id in reversed(told)}
+        for text, fact_id in told:
+            while fact_id in newer:
+                fact_id = newer[fact_id]
+            if fact_id in facts and not facts[fact_id].has_ended:
+                yield text, "doubt" if fact_id in disputed else "true", first_told[fact_id]
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
         found = self._memory.contact(AGENT, contact).recall(question, limit=limit)

@@ -10,6 +10,9 @@ comes with it, and nothing of the project. An adapter is a class with
 * ``recall(contact, question, limit)``: gives ``(text, state)`` pairs, the best first; state is
   ``"true"``, ``"doubt"`` or ``"over"``, as the system itself marks what it gives back;
 * ``erase(contact, about)``: forgets what the words are about, as the system's documents say;
+* ``live(contact)``, if it is there: the told notes that are still held as true, as ``(text, state,
+  by)``: state as above; ``by`` is the note whose words carry it now, if the system says that it
+  repeats another note or was absorbed by one, else the text itself;
 * ``close()``.
 """
 
@@ -85,6 +88,13 @@ def _erase(side: Any, contact: str, about: str) -> dict[str, Any]:
     return {}
 
 
+def _live(side: Any, contact: str) -> dict[str, Any]:
+    if not hasattr(side, "live"):
+        return {"live": None}
+    held = side.live(contact)
+    return {"live": [{"text": text, "state": state, "by": by} for text, state, by in held]}
+
+
 def _ready(_: Any) -> dict[str, Any]:
     return {}
 
@@ -95,4 +105,5 @@ _DO: dict[str, Callable[..., dict[str, Any]]] = {
     "tell_together": _tell_together,
     "recall": _recall,
     "erase": _erase,
+    "live": _live,
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from exam.ends import Carried, Count, Note, Stream, count, ends_table, read_streams, wilson
 from exam.marking import Answer, mark
 from exam.sitting import FOLDER, systems
 from exam.stories import KINDS, Ask, StoryError, read_stories
@@ -99,3 +100,70 @@ def test_the_exam_imports_nothing_of_the_package() -> None:
         if path.name != "ours.py":
             assert "import reconciler" not in path.read_text()
             assert "from reconciler" not in path.read_text()
+
+
+MOVES = Stream(
+    id="one",
+    half="seen",
+    contact="Ana",
+    notes=[
+        Note(n=1, days_ago=9, say="Ana lives in Porto.", ends=[]),
+        Note(n=2, days_ago=8, say="Ana's home is in Porto, by the river.", ends=[]),
+        Note(n=3, days_ago=7, say="Ana moved to Lisbon.", ends=[1, 2]),
+    ],
+)
+
+
+def held(*numbers: int, by: int | None = None, state: str = "true") -> list[Carried]:
+    """The notes of these numbers, each in its own words or in those of another."""
+    say = {note.n: note.say for note in MOVES.notes}
+    return [{"text": say[n], "state": state, "by": say[by or n]} for n in numbers]
+
+
+@pytest.mark.parametrize(
+    ("lives", "rights", "done"),
+    [
+        ([held(1), held(1, 2), held(3)], [True, True], 2),
+        ([held(1), held(1, 2), held(1, 2, 3)], [], 0),
+        ([held(1), held(2), held(3)], [False, True], 2),
+        ([held(1), held(1, 2), held(2, 3)], [True], 1),
+        ([held(1), held(1, by=2) + held(2), held(3)], [True, True], 2),  # absorbed, then over
+        ([held(1), held(1, 2), held(1, 2, 3, by=3)], [True, True], 2),  # absorbed by what ends it
+        ([held(1), held(1) + held(2, by=1), held(3)], [True, True], 2),  # took it for a repetition
+        ([held(2)[:0], held(2), held(2, 3)], [], 0),  # never kept, so never ended
+    ],
+)
+def test_an_end_is_right_if_the_note_was_over_by_then(
+    lives: list[list[Carried]], rights: list[bool], done: int
+) -> None:
+    counted = count(MOVES, lives)
+    assert [end.is_right for end in counted.ended] == rights
+    assert counted.done == done
+
+
+def test_an_end_that_is_only_doubted_is_counted_as_in_doubt() -> None:
+    counted = count(MOVES, [held(1), held(1, 2), held(1, 3, state="doubt") + held(2)])
+    assert (counted.due, counted.done, counted.in_doubt, counted.doubted) == (2, 0, 1, 1)
+
+
+def test_the_table_has_a_line_for_each_system() -> None:
+    total = Count()
+    for lives in ([held(1), held(1, 2), held(3)], [held(1), held(2), held(3)]):
+        total.add(count(MOVES, lives))
+    assert list(ends_table({"Ours": total}))[2:] == [
+        "| Ours | 6 of 6 | 4 | 3: 75% (30%–95%) | 4 of 4 | 0 | 0 |"
+    ]
+
+
+def test_an_interval_of_wilson_is_as_in_the_books() -> None:
+    assert wilson(10, 20) == "50% (30%–70%)"
+
+
+def test_every_stream_ends_only_what_was_told_before() -> None:
+    streams = read_streams(FOLDER / "ends.jsonl")
+    assert {each.half for each in streams} == {"seen", "aside"}
+    for stream in streams:
+        assert len({note.say for note in stream.notes}) == len(stream.notes)
+        for note in stream.notes:
+            assert all(0 < n < note.n for n in note.ends)
+    assert len(read_streams(FOLDER / "ends.jsonl", "seen", first=8)) == 8
