@@ -23,7 +23,9 @@ class Ours:
         if "provider" in arbiter:
             arbiter |= {"base_url": config["model_url"]}
         path = Path(config["folder"]) / "memory.lbug"
-        self._memory = Memory.open(load_settings(embedded_path=path, arbiter=arbiter))
+        self._memory = Memory.open(
+            load_settings(graph="embedded", embedded_path=path, arbiter=arbiter)
+        )
         self._told: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:
