@@ -129,14 +129,16 @@ def count(stream: Stream, lives: Sequence[Iterable[Carried]]) -> Count:
 
 def ends_table(counts: dict[str, Count]) -> Iterator[str]:
     """Lines of Markdown, a system each."""
-    yield "| | notes kept | ended | of these right | due ends done | in doubt | true, in doubt |"
-    yield "|---|--:|--:|--:|--:|--:|--:|"
+    heads = "notes kept | ended | of these right | absorbed | due ends done | in doubt"
+    yield f"| | {heads} | true, in doubt |"
+    yield "|---" + "|--:" * 7 + "|"
     for label, each in counts.items():
         right = sum(end.is_right for end in each.ended)
         cells = (
             f"{each.kept} of {each.told}",
             f"{len(each.ended)}",
             f"{right}: {wilson(right, len(each.ended))}" if each.ended else "",
+            f"{each.absorbed}",
             f"{each.done} of {each.due}",
             f"{each.in_doubt}",
             f"{each.doubted}",

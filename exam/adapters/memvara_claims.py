@@ -37,37 +37,50 @@ class Vectors:
 
 
 class Claims:
+    """With a model, each contact has a file: a prompt names the predicates of the whole file."""
+
     def __init__(self, config: dict[str, Any]) -> None:
-        chosen: dict[str, Any] = {"llm": _model(config)} if config.get("with_model") else {}
-        self._memory = Memvara(
-            str(Path(config["folder"]) / "memvara.db"),
-            embedder=Vectors(config["model_url"]),
-            query_rewrite=False,
-            synthesis=False,
-            **chosen,
-        )
+        self._config = config
+        self._memories: dict[str, Memvara] = {}
         self._turns: dict[str, str] = {}
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:  # noqa: ARG002
-        receipt = self._memory.add(text, user=contact, ts=at)
+        receipt = self._of(contact).add(text, user=contact, ts=at)
         self._turns |= dict.fromkeys(receipt.episode_ids, text)
 
     def live(self, contact: str) -> list[tuple[str, str, str]]:
         """A note is held while a live claim cites its turn."""
-        cited = {turn for each in self._memory.get_all(user=contact) for turn in each.sources}
+        claims = self._of(contact).get_all(user=contact)
+        cited = {turn for each in claims for turn in each.sources}
         texts = [text for turn, text in self._turns.items() if turn in cited]
         return [(text, "true", text) for text in texts]
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
-        found = self._memory.search(question, k=limit, user=contact)
+        found = self._of(contact).search(question, k=limit, user=contact)
         return [(each.claim.text, "true") for each in found]
 
     def erase(self, contact: str, about: str) -> None:
-        for found in self._memory.search(about, k=1, user=contact):
-            self._memory.erase(found.claim.id, sources=True, user=contact)
+        memory = self._of(contact)
+        for found in memory.search(about, k=1, user=contact):
+            memory.erase(found.claim.id, sources=True, user=contact)
 
     def close(self) -> None:
-        self._memory.close()
+        for memory in self._memories.values():
+            memory.close()
+
+    def _of(self, contact: str) -> Memvara:
+        has_model = self._config.get("with_model", False)
+        name = f"memvara-{contact}" if has_model else "memvara"
+        if name not in self._memories:
+            chosen: dict[str, Any] = {"llm": _model(self._config)} if has_model else {}
+            self._memories[name] = Memvara(
+                str(Path(self._config["folder"]) / f"{name}.db"),
+                embedder=Vectors(self._config["model_url"]),
+                query_rewrite=False,
+                synthesis=False,
+                **chosen,
+            )
+        return self._memories[name]
 
 
 def _model(config: dict[str, Any]) -> Any:
