@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -476,19 +476,14 @@ def hashed_part(kind: SensitiveKind, value: str) -> str:
         from reconciler.adapters.street_address_finder import street_of
 
         return street_of(value)
-    normalise = _normal_forms().get(kind)
-    return normalise(value) if normalise else value
-
-
-@cache
-def _normal_forms() -> Mapping[SensitiveKind, Callable[[str], str]]:
     from reconciler.reading.values import addresses  # which loads the lexicon
 
-    return {
+    normal_forms: dict[SensitiveKind, Callable[[str], str]] = {
         SensitiveKind.EMAIL: addresses.email,
         SensitiveKind.IBAN: addresses.iban,
         SensitiveKind.PHONE: addresses.phone,
     }
+    return normal_forms.get(kind, str)(value)
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:

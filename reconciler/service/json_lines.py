@@ -34,7 +34,7 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
     """
     if not isinstance(line, str):
         raise InvalidRequestError(f"a line must be a string, not {type(line).__name__}")
-    if len(line) > bytes_max or len(line.encode("utf-8", "surrogatepass")) > bytes_max:
+    if len(line.encode("utf-8", "surrogatepass")) > bytes_max:
         raise InvalidRequestError(
             f"the line is longer than {bytes_max:,} bytes, which is the limit; put one object on a "
             "line, and split a long text"

@@ -103,10 +103,8 @@ class UseTrace:
 
     def _start(self) -> None:
         """Start the thread at the first count."""
-        if self._thread is not None:
-            return
         with self._lock:
-            if self._thread is None and not (self._used.is_empty and self._asked.is_empty):
+            if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._flush_until_closed, name="reconciler-use", daemon=True
                 )
@@ -135,10 +133,6 @@ class _PendingCounts:
         self._write = write
         self._lock = threading.Lock()
         self._counts: dict[str, Use] = {}
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._counts
 
     def add(self, counted: Iterable[tuple[str, Use]]) -> None:
         """Add counts, unless too many ids wait."""
