@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from importlib import import_module
@@ -239,8 +239,7 @@ class Services:
             InvalidScopeError: a part of the scope cannot be used.
         """
         scope = Scope(self.tenant(tenant), agent_id, contact_id)
-        names = ("tenant", "agent_id", "contact_id")
-        self.opened.ids.check((name, getattr(scope, name)) for name in names)
+        self.opened.ids.check(asdict(scope).items())
         return scope
 
     def _home(self, scope: Scope) -> Scope:
@@ -490,10 +489,8 @@ class Services:
     finding: FactFinder = _made("recall:FactFinder")
     """Finds facts by name, and across contacts."""
 
-    @_Part
-    def model_store(self) -> ModelStore:
-        """The store for the model that made the vectors."""
-        return ModelStore(self._patient_graph)
+    model_store: ModelStore = _made("stores.binding_store:ModelStore", graph="_patient_graph")
+    """The store for the model that made the vectors."""
 
     damage: Damage = _made("checking.damage:Damage")
     """Finds records that cannot be read."""

@@ -405,13 +405,14 @@ class Records:
         """True if a note was written and it answered a question to the contact."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
-        asked = list(self.decision_store.list_pending([decision.scope], self.clock()))
-        if not any(held.question for held in asked):
+        pending = self.decision_store.list_pending([decision.scope], self.clock())
+        asked = [held for held in pending if held.question]
+        if not asked:
             return False
         from reconciler.domain.gate.disposing import answer_to
 
         _, facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
-        return any(held.question and answer_to(held, facts.values()) for held in asked)
+        return any(answer_to(held, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
         """List other questions to the contact since a held note's conversation began."""

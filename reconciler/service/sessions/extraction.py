@@ -236,9 +236,9 @@ class SessionReader:
             turns: the turns; at least one is dated if ``began`` is None.
             began: the time when the session began, or None.
         """
-        dated = next((turn for turn in turns if turn.said_at), None)
+        dated = next((turn for turn in turns if turn.said_at), turns[0])
         began_at = began.isoformat() if began else ""
-        return self._unnamed(scope, began_at, *(_identity(dated) if dated else _identity(turns[0])))
+        return self._unnamed(scope, began_at, *_identity(dated))
 
     def session_id_after(self, scope: Scope, turns: Sequence[Turn], before: str) -> str:
         """Make an id from undated turns and the unnamed session before them."""
@@ -504,7 +504,7 @@ class SessionReader:
                 note that has ended.
         """
         if not (read.is_ended or read.valid_from or read.valid_to):
-            return _as_said(candidate, self.door.now(), self.gate.judge)
+            return _as_said(candidate, self.door.clock(), self.gate.judge)
         slot, told = candidate.note.slot, candidate.relations
         is_named = (slot is not None and slot.attribute is not None) or (told and told.ended_ids)
         fields: NoteFields = {"valid_to": read.ends_at}

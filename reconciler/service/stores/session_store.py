@@ -224,12 +224,15 @@ class SessionStore(Store):
 
         A damaged job becomes dead: no worker can read it.
         """
-        given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
-        rows = self.rows("lease_job", **given)
+        rows = self.rows("lease_job", job_id=job_id, lease_id=lease_id, now=now, until=until)
         jobs = JOBS.all(rows)
         if rows and not jobs:
-            dead = {"state": str(JobState.DEAD), "attempts": 1, "due_at": now}
-            given = {**dead, "last_error": "the job is damaged and cannot be read"}
+            given = {
+                "state": str(JobState.DEAD),
+                "attempts": 1,
+                "due_at": now,
+                "last_error": "the job is damaged and cannot be read",
+            }
             self._run_leased("give_job_back", job_id, lease_id, given)
         return next(iter(jobs), None)
 
@@ -427,8 +430,8 @@ class TaskStore(Store):
     ) -> list[Task]:
         """List tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
-        given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
-        rows = self.rows("list_tasks", **given, limit=limit)
+        wanted = [str(state) for state in states]
+        rows = self.rows("list_tasks", contact_keys=list(by_key), states=wanted, limit=limit)
         return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:

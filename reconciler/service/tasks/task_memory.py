@@ -69,20 +69,18 @@ class TaskRun:
             UnknownTaskError: there is no such task, and no goal was given to begin it.
         """
         task = self.store.find_task(self.scope, self.task_id)
-        if task is None and goal is None:
-            raise UnknownTaskError(
-                f"contact {self.scope.contact_id} has no task {self.task_id}; to begin a task, "
-                "give a goal"
-            )
         if task is None:
-            begun = self.store.upsert_task(
-                self.scope, self.task_id, self.session_id, goal or "", self.clock()
+            if goal is None:
+                raise UnknownTaskError(
+                    f"contact {self.scope.contact_id} has no task {self.task_id}; to begin a task, "
+                    "give a goal"
+                )
+            task = self.store.upsert_task(
+                self.scope, self.task_id, self.session_id, goal, self.clock()
             )
-            self.working = WorkingMemory(task=begun)
-        elif task.state.is_terminal:
-            self.working = WorkingMemory(task=task)
-        else:
-            self.working = WorkingMemory(task=replace(task, state=TaskState.INTERRUPTED))
+        elif not task.state.is_terminal:
+            task = replace(task, state=TaskState.INTERRUPTED)
+        self.working = WorkingMemory(task=task)
 
     def check(self, operation: Operation) -> None:
         """Check that the state allows an operation.

@@ -336,7 +336,7 @@ class AgentTools:
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             first = self._unsettled.pop(said, None)
-            first = first or (key or f"tool-{uuid.uuid4()}", cache(self._door.now))
+            first = first or (key or f"tool-{uuid.uuid4()}", cache(self._door.clock))
         try:
             return write(*first)
         except GraphUnavailableError:
@@ -393,7 +393,7 @@ class AgentTools:
         if self._session_id == _AGENTS_SESSION:
             return set()
         safe = [hit.fact.fact_id for hit in recalled if is_never_cut(hit.fact)]
-        return self._shown.tell(safe, self._door.now())
+        return self._shown.tell(safe, self._door.clock())
 
     def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """Return the found facts with handles, within the budget."""

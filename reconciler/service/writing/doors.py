@@ -147,17 +147,13 @@ class LiveDoor:
         gate: judges every note.
         attributes: the known attributes of slots.
         fact_store: the facts that a note may name.
-        clock: the time now, UTC-aware.
+        clock: the time now, the date of every undated note, UTC-aware.
     """
 
     gate: WriteGate
     attributes: AttributeBook
     fact_store: FactStore
     clock: Clock
-
-    def now(self) -> datetime:
-        """Return the time now, the date of every undated note (UTC)."""
-        return self.clock()
 
     @span("upsert_memory")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
@@ -191,9 +187,9 @@ class LiveDoor:
     def relations(
         self,
         scope: Scope,
-        replaces: Sequence[str] = (),
-        repeats: str | None = None,
-        ends: Sequence[str] = (),
+        replaces: Sequence[str],
+        repeats: str | None,
+        ends: Sequence[str],
         both_hold: Sequence[str] = (),
     ) -> Relations | None:
         """Return relations to facts that are named by id or handle; None without any.
