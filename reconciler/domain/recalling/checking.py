@@ -117,9 +117,9 @@ class Doubts:
     replaced_at: Mapping[str, datetime]
     instead: Mapping[str, Fact]
     now: datetime
-    max_age: timedelta | None = None
-    account: str | None = None
-    theirs: Sequence[ActCheck] = ()
+    max_age: timedelta | None
+    account: str | None
+    theirs: Sequence[ActCheck]
 
 
 def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: Doubts) -> ActCheck:

@@ -295,9 +295,9 @@ class Ends:
         heir: the fact that replaces the ended facts, with its own end; None if there is none.
     """
 
-    planned: tuple[PlannedEnd, ...] = ()
-    moved: tuple[tuple[Fact, Fact], ...] = ()
-    heir: Fact | None = None
+    planned: tuple[PlannedEnd, ...]
+    moved: tuple[tuple[Fact, Fact], ...]
+    heir: Fact | None
 
 
 def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:

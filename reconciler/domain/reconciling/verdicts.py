@@ -243,8 +243,8 @@ class RuleInput:
     unread: Unread
     relations: Relations | None
     related_by: DecidedBy
-    is_state: bool = True
-    taken_back: Collection[str] = ()
+    is_state: bool
+    taken_back: Collection[str]
     so_far: Verdict | None = None
 
     @property

@@ -190,12 +190,12 @@ class ExplicitStatement:
     text: str
     span: str
     category: Category
-    is_request: bool = False
-    is_hedged: bool = False
-    speech: Speech = Speech.LITERAL
-    subject: str | None = None
-    attribute: str | None = None
-    value: str | None = None
+    is_request: bool
+    is_hedged: bool
+    speech: Speech
+    subject: str | None
+    attribute: str | None
+    value: str | None
 
 
 def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:

@@ -351,11 +351,7 @@ class WorkerThread:
         on_job: called in that thread after each attempt, with the job.
     """
 
-    def __init__(
-        self,
-        worker: ExtractionWorker,
-        on_job: Callable[[Job], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, worker: ExtractionWorker, on_job: Callable[[Job], None]) -> None:
         self._worker = worker
         self._thread = threading.Thread(
             target=worker.run, args=(on_job,), name="extraction-worker", daemon=True

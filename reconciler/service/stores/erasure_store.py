@@ -71,7 +71,7 @@ class Marks:
         episodes: what is left of the episodes that those jobs read again, by id.
     """
 
-    tombstones: Mapping[str, str] = field(default_factory=dict)
+    tombstones: Mapping[str, str]
     ended_keys: Strings = ()
     rewound_keys: Strings = ()
     episodes: Mapping[str, str] = field(default_factory=dict)

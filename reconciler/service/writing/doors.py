@@ -401,7 +401,7 @@ def ending_at(
     now: datetime,
     judge: Callable[[Candidate], Submission],
     *,
-    is_committed_later: bool = False,
+    is_committed_later: bool,
 ) -> Candidate:
     """Return the candidate with its end, future or past.
 

@@ -86,9 +86,9 @@ class _Outcome:
     """
 
     stays: Fact
-    ended: tuple[Fact, ...] = ()
-    against: Strings = ()
-    restated: Fact | None = None
+    ended: tuple[Fact, ...]
+    against: Strings
+    restated: Fact | None
     closed: tuple[Conflict, ...] = ()
 
 
