@@ -17,13 +17,9 @@ from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.floats import Floats
 from reconciler.frozen import in_order
 
-_SPREADS = 2.3
+SPREADS = 2.3
 """Standard deviations by which a question must be nearer to a known question of an attribute than
 questions of two attributes usually are to each other. Source: benchmarks/recall.py."""
-
-_SPREADS_IN_LANGUAGE = 2.8
-"""The same number for a language that the model was not made for: all sentences of that language
-are near each other. Source: one half of benchmarks/questions_in_languages.jsonl."""
 
 _LEANING = 4.0
 """The weight by which a question is moved towards the facts of an attribute that it asks for.
@@ -144,13 +140,13 @@ class AttributeQuestions:
         return least_of(self._names, self._vectors)
 
 
-def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False) -> float:
+def least_of(names: Sequence[str], vectors: Floats, spreads: float = SPREADS) -> float:
     """The least cosine at which a question asks for the attribute of one of these questions.
 
     Args:
         names: the attribute that each question asks for.
         vectors: the questions' vectors, float32, shape (len(names), dimension), unit length.
-        in_language: whether the questions are in a language that the model was not made for.
+        spreads: the standard deviations by which a question must be nearer.
     """
     step = -(-len(names) // _COMPARED_MAX)
     compared = np.array(names[::step])
@@ -158,7 +154,6 @@ def least_of(names: Sequence[str], vectors: Floats, *, in_language: bool = False
     others = (some @ some.T)[compared[:, None] != compared[None, :]]
     if not len(others):
         return _LEAST_MAX
-    spreads = _SPREADS_IN_LANGUAGE if in_language else _SPREADS
     return float(np.clip(others.mean() + spreads * others.std(), 0.0, _LEAST_MAX))
 
 
