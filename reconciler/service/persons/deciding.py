@@ -879,8 +879,8 @@ class PersonsDecisions:
         scope: Scope,
         decision_id: str,
         by: str,
-        text: str | None = None,
-        told_to: str | None = None,
+        text: str | None,
+        told_to: str | None,
     ) -> Decision:
         """Confirm a held note: remember it as the word of the person who says yes.
 
@@ -905,9 +905,7 @@ class PersonsDecisions:
         )
         return _same_answer(settled, _YES)
 
-    def reject(
-        self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
-    ) -> Decision:
+    def reject(self, scope: Scope, decision_id: str, by: str, told_to: str | None) -> Decision:
         """Reject a held note: record the no; the same inference is not asked about again.
 
         Raises:
@@ -917,9 +915,7 @@ class PersonsDecisions:
         settled = earlier or self._refused(held, Action.DECLINE, by, f"{who} said no")
         return _same_answer(settled, {Action.DECLINE})
 
-    def withdraw(
-        self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
-    ) -> Decision:
+    def withdraw(self, scope: Scope, decision_id: str, by: str, told_to: str | None) -> Decision:
         """Take back a held or admitted note, so that no person is asked and nothing is committed.
 
         Args:
@@ -1008,8 +1004,7 @@ class PersonsDecisions:
         self.cleaner.check_ids(by=by)
         if plain_name(by) == CONTACT and by != CONTACT:
             raise InvalidAnswerError(f"if the contact answered, give by={CONTACT!r}, not by={by!r}")
-        is_same = asked_id == held.decision_id
-        asked = held if is_same else self.decision_store.get_decision(held.scope, asked_id)
+        asked = self.decision_store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):

@@ -27,8 +27,6 @@ from reconciler.domain.records.notes import (
     CONTACT_SUBJECT,
     Scope,
     Slot,
-    check_kind,
-    list_of,
     not_in_the_future,
     utc,
 )
@@ -651,9 +649,7 @@ class MemoryExtractor:
             ready.append(self._ready(session))
         return [store() for store in ready]
 
-    def session_id(
-        self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
-    ) -> str:
+    def session_id(self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None) -> str:
         """Make an id for a session without a name; its turns cannot be guessed from it.
 
         The same occasion gets the same id. Dated turns are recognised by the time of the first one.
@@ -670,8 +666,6 @@ class MemoryExtractor:
         Raises:
             InvalidSessionError: there are no turns, or the time cannot be used.
         """
-        check_kind("scope", scope, Scope)
-        turns = list_of(Turn, "turns", turns)
         if not turns:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:

@@ -50,9 +50,8 @@ class BindingStore(Queries):
         self.check_schema_version()
         [bound] = self.rows("find_store")
         if bound["id_key"] is None:
-            given = {"embedding_model": embedding_model, "at": at}
             drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
-            [bound] = self.rows("claim_store", **given, id_key=drawn)
+            [bound] = self.rows("claim_store", embedding_model=embedding_model, at=at, id_key=drawn)
         _check_model(bound, embedding_model, embedding_dimension)
         try:
             return bytes.fromhex(bound["id_key"])

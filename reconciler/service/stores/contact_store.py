@@ -230,7 +230,7 @@ class ArchiveStore(Store):
         return dict(rows[0]["node"]) if rows else None
 
     def node_pages(
-        self, contact_key: str, label: str, *, with_vectors: bool, size: int | None = None
+        self, contact_key: str, label: str, *, with_vectors: bool
     ) -> Iterator[list[tuple[str, Row]]]:
         """Read a contact's nodes of one label, page by page: ids and properties.
 
@@ -238,7 +238,7 @@ class ArchiveStore(Store):
         label.
         """
         asked = {"with_vectors": with_vectors} if label == "Fact" else {}
-        for rows in self.node_rows([contact_key], label, size or PAGE, **asked):
+        for rows in self.node_rows([contact_key], label, PAGE, **asked):
             yield [(str(row["node_id"]), row["node"]) for row in rows]
 
     def column_pages(

@@ -368,10 +368,12 @@ class MemoryContext:
             self._sessions.clean_episodes(zip(record, cleaned, strict=True))
             candidates = self._reader.candidates(read, made_of(cleaned))
             asked = self._gate.to_be_asked(candidates)
-            asking = ((each, each.note.idempotency_key in asked) for each in candidates)
             self._proposed[ids] = [
-                Proposed(each, self._gate.propose(each, TASK_DOOR, may_ask=may_ask))
-                for each, may_ask in asking
+                Proposed(
+                    each,
+                    self._gate.propose(each, TASK_DOOR, may_ask=each.note.idempotency_key in asked),
+                )
+                for each in candidates
             ]
         return list(self._proposed[ids])
 

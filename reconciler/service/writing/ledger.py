@@ -396,8 +396,9 @@ class Ledger:
         """Return a contact's neighbourhood, as the plan of a submission sees it."""
         vector = submission.vector
         if vector is None or not vector.size:
-            version, forgotten = known.version, known.forgotten
-            return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
+            return Seen(
+                version=known.version, number=number, neighbours=None, forgotten=known.forgotten
+            )
         note, now = submission.note, self.clock()
         if needs_placing(note):
             note = known.placing((note.contact_name, note.scope.contact_id)).place(note)
