@@ -265,7 +265,7 @@ def calibrate(
     *,
     embedding_model: str,
     bound: float = FALSE_SUPERSESSION_MAX,
-    name: str = "calibrated",
+    name: str,
 ) -> Profile:
     """Choose the profile that keeps the bound.
 
@@ -342,7 +342,7 @@ def choose_thresholds(
     add_max = min(
         cut,
         _highest_reaching(by_label[PairLabel.SAME], _SAME_REACH_MIN),
-        _highest_reaching(by_label[PairLabel.UPDATE], _UPDATE_REACH_MIN),
+        _highest_reaching(updates, _UPDATE_REACH_MIN),
     )
     return ReconcilePolicy(cosine_update_min=update_min, cosine_add_max=add_max, cosine_cut=cut)
 

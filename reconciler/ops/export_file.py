@@ -291,7 +291,9 @@ class _ContactCheck:
                 f"contact {self._key}: {node.label} {node.node_id} cannot be read: {_why(error)}. "
                 "Nothing was written"
             ) from None
-        is_own &= self._is_told(record, node, scope)
+        if isinstance(record, Decision):  # it alone names its node
+            is_own &= record.decision_id == node.node_id and record.note.scope == scope
+            is_own &= record.action == node.properties.get("action")
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} belongs to another contact, or "
@@ -299,14 +301,6 @@ class _ContactCheck:
             )
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))
-
-    @staticmethod
-    def _is_told(held: Any, node: Node, scope: Scope) -> bool:
-        """True if a record belongs to this node; only a decision's record names its node."""
-        if not isinstance(held, Decision):
-            return True
-        is_this = held.decision_id == node.node_id and held.action == node.properties.get("action")
-        return is_this and held.note.scope == scope
 
     def _link(self, link: Link) -> None:
         begins, ends = LINKS[link.kind]

@@ -72,8 +72,7 @@ def report(memory: BoundMemory) -> str:
     services = parts_of(memory, BoundMemory)
     memory.check_known()
     contacts = services.records.contacts(memory._scopes())
-    drawn = services.made(Report)
-    return drawn.html(memory._scope, contacts)
+    return services.made(Report).html(memory._scope, contacts)
 
 
 def contact_page(memory: ContactMemory) -> str:

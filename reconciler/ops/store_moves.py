@@ -29,13 +29,14 @@ from reconciler.domain.records.notes import check_callable, check_flags, file_pa
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory, check_parts, settings_of
 from reconciler.ops.parts import parts_of
+from reconciler.ops.reembedding import Reembedding
 from reconciler.service.stores.binding_store import BindingStore, ModelStore
+from reconciler.service.stores.contact_store import ArchiveStore, ContactFilter
 from reconciler.service.stores.patient_graph import patient
 
 if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.sessions import ModelMove, ReembedReport
-    from reconciler.ops.reembedding import Reembedding
     from reconciler.ports.embedder import Embedder
     from reconciler.settings import EmbedderSettings, OpenFields, Settings
 
@@ -109,7 +110,6 @@ def export(
     """
     from reconciler.ops.exporting import Exporter
     from reconciler.ops.store_backups import new_file
-    from reconciler.service.stores.contact_store import ContactFilter
 
     services = parts_of(memory, Memory, BoundMemory)
     if not isinstance(memory, BoundMemory):
@@ -171,7 +171,6 @@ def restore(
     from reconciler.ops.export_file import ExportFile
     from reconciler.ops.restoring import Restoring, check_vectors
     from reconciler.ops.store_backups import is_backup, restore_backup
-    from reconciler.service.stores.contact_store import ArchiveStore
 
     check_callable(on_progress=on_progress)
     check_flags(accept_other_key=accept_other_key)
@@ -218,8 +217,6 @@ def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
         ConfigurationError: there is no store.
         GraphError: the engine is unavailable, locked, or holds a store of another schema.
     """
-    from reconciler.ops.reembedding import Reembedding
-
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
         BindingStore(graph).check_schema_version()
@@ -264,9 +261,11 @@ def reembed(
     """
     check_callable(on_progress=on_progress)
     check_flags(uncalibrated=uncalibrated)
-    if isinstance(model, str) and not model:
-        raise ConfigurationError("model is empty; name the model to which the store will move")
-    if not isinstance(model, str) and not _embeds(model):
+    if isinstance(model, str):
+        if not model:
+            raise ConfigurationError("model is empty; name the model to which the store will move")
+    # The results of its methods are checked at use.
+    elif not all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close")):
         raise ConfigurationError(f"model must be a name or an Embedder, not {type(model).__name__}")
     return reembed_store(
         _reembedding(memory),
@@ -294,8 +293,6 @@ def cancel_reembed(memory: Memory) -> ModelMove:
 
 
 def _reembedding(memory: Memory) -> Reembedding:
-    from reconciler.ops.reembedding import Reembedding
-
     services = parts_of(memory, Memory)
     return services.once(Reembedding, store=services.model_store)
 
@@ -379,8 +376,3 @@ def _profile_for(
         "profile (--profile); or use the profile seed, with thresholds that were not measured on "
         "any model (--uncalibrated)"
     )
-
-
-def _embeds(model: object) -> bool:
-    """True if the object has the methods of an ``Embedder``; their results are checked at use."""
-    return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))

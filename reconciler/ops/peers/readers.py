@@ -39,9 +39,9 @@ Numbered = Iterator[tuple[int, dict[str, Any]]]
 class Login:
     """The login of the Neo4j to read from."""
 
-    username: str = "neo4j"
-    password: str = ""
-    database: str | None = None
+    username: str
+    password: str
+    database: str | None
 
 
 def peer_records(

@@ -97,8 +97,8 @@ class Translation:
         *,
         said_at: str | None,
         valid_from: str | None = None,
-        ended_at: str | None = None,
-        tags: Iterable[object] = (),
+        ended_at: str | None,
+        tags: Iterable[object],
         source_kind: str | None = None,
     ) -> Carried | NotCarried:
         """Return the record as a line of an import.

@@ -41,7 +41,7 @@ class Bar:
     row: int
     left: float
     right: float
-    again: tuple[float, ...] = ()
+    again: tuple[float, ...]
 
     @property
     def fact(self) -> Fact:
