@@ -294,6 +294,4 @@ def _arguments(parameters: Iterable[_Parameter], given: Given) -> Iterator[tuple
 def _drawn(draw: Callable[..., Any], result: Any, given: Given) -> Any:
     """Draw the result, with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
-    if any(each.kind is each.VAR_KEYWORD for each in asked):
-        return draw(result, **given)
     return draw(result, **{each.name: given[each.name] for each in asked})

@@ -301,13 +301,8 @@ def _formatter(settings: LogSettings) -> logging.Formatter:
     from pythonjsonlogger.json import JsonFormatter
 
     return JsonFormatter(
-        "%(message)s",
+        "%(message)s %(name)s %(levelname)s",
         rename_fields={"levelname": "level", "name": "logger"},
         timestamp=True,
         json_ensure_ascii=True,
-        reserved_attrs=[name for name in _RESERVED if name not in {"levelname", "name"}],
     )
-
-
-_RESERVED = [*vars(logging.makeLogRecord({})), "asctime", "taskName"]
-"""Attributes that every record has."""

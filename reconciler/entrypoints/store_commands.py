@@ -6,14 +6,13 @@ import sys
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from reconciler import ops
-from reconciler.bound_memory import BoundMemory
-from reconciler.domain.records.erasures import Backup, Erasure, ExportReport, RestoreReport
+from reconciler.domain.records.erasures import Backup, ExportReport, RestoreReport
 from reconciler.domain.records.sessions import ReembedReport
 from reconciler.entrypoints.options import (
     STANDARD_INPUT,
@@ -243,15 +242,14 @@ def erasures(
             with bar("records", None, as_json) as advance:
                 finished = memory.finish_erasures(on_progress=advance)
         else:
-            finished = bound_to(_erasures, memory, agent, contact, tenant)(limit=limit)
+            listing = bound_to(
+                lambda whose, **asked: whose.erasures(**asked), memory, agent, contact, tenant
+            )
+            finished = listing(limit=limit)
     none = "No erasure is left to finish." if finish else "Nothing was forgotten."
     show(as_json, finished, lambda found: listed(erasure_panel, found, none))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
-
-
-def _erasures(whose: Memory | BoundMemory, **asked: Any) -> list[Erasure]:
-    return whose.erasures(**asked)
 
 
 COMMANDS = {
