@@ -328,9 +328,7 @@ class TokenDoor:
         )
 
 
-def serve_http(
-    app: ASGIApp, address: Address, bound: socket.socket, bounds: Bounds | None = None
-) -> None:
+def serve_http(app: ASGIApp, address: Address, bound: socket.socket, bounds: Bounds | None) -> None:
     """Serve until SIGTERM or Ctrl-C; running calls are finished.
 
     Args:

@@ -132,7 +132,8 @@ class TokenList:
         if expires_at is not None and expires_at <= now:
             raise InvalidRequestError("--expires must be in the future")
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        with self._changing() as contents:
+        with self._changing() as held:
+            contents = held if held.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
             if len(contents.tokens) >= TOKENS_MAX:
                 raise ConfigurationError(
                     f"{self.place} holds {TOKENS_MAX} tokens, which is the limit; name another "
@@ -306,8 +307,7 @@ class TokenFile(TokenList):
                 import fcntl  # not on Windows, where one changes tokens at a time
 
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            contents = self._contents()
-            yield contents if contents.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
+            yield self._contents()
         finally:
             os.close(lock)
 
@@ -345,8 +345,7 @@ class StoreTokens(TokenList):
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
         self._seen_at = -inf
-        contents = self._contents()
-        yield contents if contents.key else _Contents(secrets.token_bytes(_SECRET_BYTES), ())
+        yield self._contents()
         self._seen_at = -inf
 
     def _write(self, contents: _Contents, tokens: tuple[AccessToken, ...]) -> None:

@@ -172,7 +172,7 @@ class _LoginDoor:
         told = _OVER if secret and self._logins.find(secret) is None else None
         if told and self._login_header:
             told = _UNNAMED
-        return self._form(request, _local(request.query_params.get("next")), told=told)
+        return self._form(request, _local(request.query_params.get("next")), told)
 
     async def enter(self, request: Request) -> Response:
         """Open a login for a valid token of an operator."""
@@ -189,7 +189,7 @@ class _LoginDoor:
         elif token.grant.profile is AccessProfile.AGENT:
             told = "This is an agent's token. The page needs an operator's."
         if token is None or told:
-            return self._form(request, onwards, status, told)
+            return self._form(request, onwards, told, status)
         entered = RedirectResponse(onwards, 303)
         self._logins.close(self.secret_of(request) or "")  # the browser forgets it now
         self._set(entered, request, self._cookie, self._logins.open(token))
@@ -210,7 +210,7 @@ class _LoginDoor:
         return f"{self._cookie}_login"
 
     def _form(
-        self, request: Request, onwards: str, status: int = 200, told: str | None = None
+        self, request: Request, onwards: str, told: str | None, status: int = 200
     ) -> Response:
         """Make the form; its key is in a cookie too, so that no other site can log a person in."""
         key = request.cookies.get(self._key_name) or secrets.token_urlsafe(32)

@@ -33,7 +33,6 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.frozen import frozen
 from reconciler.memory import Memory
 from reconciler.ops.pages.report import environment
-from reconciler.reading.quoting import in_marks
 from reconciler.serve.access.grants import Grant, NotGrantedError
 from reconciler.serve.access.http_door import GRANT
 from reconciler.serve.access.problems import ProblemError
@@ -344,7 +343,6 @@ def text_of(name: str) -> tuple[str, str]:
 def _templates() -> Environment:
     made = environment(_FOLDER / "templates", _FOLDER)
     made.filters |= {"day": _day, "exact": escape, "ago": _ago, "moment": words.moment}
-    made.filters["in_marks"] = in_marks
     known: Mapping[str, object] = {
         "address": address,
         "words": words,

@@ -63,7 +63,7 @@ DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
 _ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
 _SCORE = "The gate was sure of it to"
-_REASONED = frozenset(REVERSIBLE - {Action.ADD, Action.UPDATE, Action.SKIP})
+_REASONED = REVERSIBLE - {Action.ADD, Action.UPDATE, Action.SKIP}
 _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 
