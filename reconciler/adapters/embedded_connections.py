@@ -107,7 +107,7 @@ class PlanningConnection(ladybug.Connection):
                     column.extend(values)
             for name, kind in zip(names, result.get_column_data_types(), strict=True):
                 if kind == "TIMESTAMP":
-                    columns[name] = [at and _EPOCH_UTC + (at - _EPOCH) for at in columns[name]]
+                    columns[name] = [at and _utc(at) for at in columns[name]]
             return [columns] if result.get_num_tuples() else []
 
     def close(self) -> None:
@@ -167,18 +167,18 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
 
     Only columns of times are looked at, because there may be many rows.
     """
-    for place in (place for place, name in enumerate(types) if name == "TIMESTAMP"):
-        for row in rows:
-            if row[place] is not None:
-                row[place] = _utc(row[place])
-    for place in (place for place, name in enumerate(types) if name.startswith(_OF_PROPERTIES)):
-        for row in rows:
-            # Without the engine's own and without nulls.
-            row[place] = {
-                name: _utc(held) if isinstance(held, datetime) else held
-                for name, held in row[place].items()
-                if held is not None and not name.startswith("_")
-            }
+    for place, kind in enumerate(types):
+        if kind == "TIMESTAMP":
+            for row in rows:
+                row[place] = row[place] and _utc(row[place])
+        elif kind.startswith(_OF_PROPERTIES):
+            for row in rows:
+                # Without the engine's own and without nulls.
+                row[place] = {
+                    name: _utc(held) if isinstance(held, datetime) else held
+                    for name, held in row[place].items()
+                    if held is not None and not name.startswith("_")
+                }
 
 
 def _utc(at: datetime) -> datetime:

@@ -188,13 +188,13 @@ class Neo4jGraph:
         username: str,
         password: str,
         database: str,
-        pool_size_max: int = 50,
-        connect_timeout_seconds: float = 4.0,
-        silence_timeout_seconds: float = 15.0,
-        query_timeout_seconds: float = 60.0,
-        connection_age_seconds_max: float = 200.0,
-        idle_check_seconds: float = 2.0,
-        keep_alive: bool = True,
+        pool_size_max: int,
+        connect_timeout_seconds: float,
+        silence_timeout_seconds: float,
+        query_timeout_seconds: float,
+        connection_age_seconds_max: float,
+        idle_check_seconds: float,
+        keep_alive: bool,
     ) -> None:
         _check_uri(uri)
         if database.casefold() == "system":
