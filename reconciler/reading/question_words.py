@@ -17,7 +17,6 @@ import threading
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import field
 from functools import cache, lru_cache
 from itertools import chain, islice, pairwise, repeat
 from typing import Any
@@ -272,8 +271,8 @@ class WordMatches:
 
     scores: Scores
     shares: Scores
-    asked: Strings = ()
-    named: Flags = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    asked: Strings
+    named: Flags
 
 
 class WordIndex:

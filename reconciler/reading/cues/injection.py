@@ -10,7 +10,6 @@ the gate decides.
 from __future__ import annotations
 
 import base64
-import binascii
 import codecs
 import re
 import unicodedata
@@ -248,7 +247,7 @@ def _from_base64(word: str) -> bytes:
     word = word.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return b""
 
 

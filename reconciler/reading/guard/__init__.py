@@ -307,7 +307,7 @@ def denies_value(text: str, value: str) -> bool:
     return denies(read(named_in(plain, value)), read(value))
 
 
-def holds_no_more(text: str, value: str, attribute: str = "") -> bool:
+def holds_no_more(text: str, value: str, attribute: str) -> bool:
     """True if the text denies the value, or says that it has ended."""
     return denies_value(text, value) or is_over(text, value, attribute)
 

@@ -71,7 +71,7 @@ def _parsed(said: str, default: datetime) -> datetime | None:
         moment: datetime = _date_parser().parse(
             said, default=default, dayfirst=bool(_DOTTED.search(said)), tzinfos=_named_zone
         )
-    except (ValueError, OverflowError, ArithmeticError, LookupError, TypeError, AttributeError):
+    except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
         # Its grammar has holes, and each of these has come out of one.
         return None
     return moment

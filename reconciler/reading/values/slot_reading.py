@@ -58,9 +58,9 @@ class ReadSlot:
     attribute: str
     value: str
     words: str
-    subject: str | None = None
-    is_denied: bool = False
-    is_addition: bool = False
+    subject: str | None
+    is_denied: bool
+    is_addition: bool
 
 
 # Words of a sentence
