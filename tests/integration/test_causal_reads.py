@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters.neo4j_graph import Neo4jGraph
+from reconciler.adapters.neo4j_graph import Neo4jGraph, open_graph
 from reconciler.errors import GraphUnavailableError
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
@@ -101,8 +102,8 @@ def test_who_came_second_looks_no_further_back_than_what_stood_in_the_way(
 def test_a_database_of_the_routing_scheme_is_found_by_its_routing_table(
     one_neo4j: EngineUnderTest, wire: Wire
 ) -> None:
-    server = one_neo4j.settings_arguments["neo4j"]
-    with closing(Neo4jGraph(**server | {"uri": server["uri"].replace("bolt", "neo4j")})) as graph:
+    uri = one_neo4j.settings_arguments["neo4j"]["uri"].replace("bolt", "neo4j")
+    with closing(_graph(one_neo4j, uri=uri)) as graph:
         graph.schema_version()
     assert wire.asked_for_routes()
 
@@ -111,12 +112,16 @@ def test_a_database_of_the_routing_scheme_is_found_by_its_routing_table(
 def test_a_follower_that_lags_behind_counts_as_away_and_not_as_another_writer(
     one_neo4j: EngineUnderTest, wire: Wire
 ) -> None:
-    server = one_neo4j.settings_arguments["neo4j"] | {"query_timeout_seconds": 180.0}
-    with closing(Neo4jGraph(**server)) as graph:
+    with closing(_graph(one_neo4j, query_timeout_seconds=180.0)) as graph:
         graph.schema_version()
         graph._bookmarks.update_bookmarks([], [_of_the_future(wire.given()[-1])])
         with pytest.raises(GraphUnavailableError, match="does not have the last writes"):
             graph.schema_version()
+
+
+def _graph(engine: EngineUnderTest, **instead: object) -> Neo4jGraph:
+    given = engine.settings_arguments
+    return open_graph(load_settings(**given | {"neo4j": given["neo4j"] | instead}))
 
 
 def _raw(bookmark: str) -> bytes:
