@@ -377,23 +377,24 @@ def test_the_value_that_a_fact_has_already_does_not_end_it(memory: Memory) -> No
     assert told(memory, "value", LEEDS, now, "Lives in York.")[0] == sorted([now, "Lives in York."])
 
 
-SOLD = "Sold the Seat, it's a Cupra Born from today"
+ASK_IVO = "For orders ask Ivo at the cellar."
+IVO_LEFT = "Ivo has left, so for orders please ask Marguerite, she looks after the cellar."
 
 
 def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(memory: Memory) -> None:
     ann, passing = (memory.contact("crm", name) for name in ("ann", "bob"))
-    assert passing.note(SOLD).judged.lifetime_days == 7
-    known = ann.note("Drives a red Seat Ibiza.")
-    made = ann.note(SOLD)
+    assert passing.note(IVO_LEFT).judged.lifetime_days == 7
+    known = ann.note(ASK_IVO)
+    made = ann.note(IVO_LEFT)
     assert (made.action, made.superseded_ids) == (Action.UPDATE, (known.fact_id,))
     assert made.judged.category is Category.FACT
     assert made.judged.lifetime_days == known.judged.lifetime_days
     # What the caller calls passing, or the words do, ends nothing that lasts.
     zoe = memory.contact("crm", "zoe")
-    zoe.note("Drives a red Seat Ibiza.")
-    told = zoe.note(SOLD, category="volatile")
+    zoe.note(ASK_IVO)
+    told = zoe.note(IVO_LEFT, category="volatile")
     assert (told.superseded_ids, told.judged.lifetime_days) == ((), 7)
-    assert ann.note("Is in Linz today, the Cupra is gone.").superseded_ids == ()
+    assert ann.note("Is in Linz today, Marguerite is gone.").superseded_ids == ()
 
 
 def test_it_is_not_asked_where_the_rule_ends_a_fact_by_itself(memory: Memory) -> None:

