@@ -137,7 +137,9 @@ class Store:
 
     def add_others(self, contact: str, count: int) -> None:
         """Facts, decisions and episodes of others, by the connection of this process's memory."""
-        graph = self.memory._services.fact_store.graph.graph
+        graph = self.memory._services.fact_store
+        while not hasattr(graph, "_writer"):  # older checkouts hide it
+            graph = getattr(graph, "graph", None) or graph._graph
         for first in range(0, count, 500):
             rows = self.rows(min(500, count - first))
             with graph._writer() as connection:
