@@ -24,7 +24,6 @@ _PAGE_BYTES = 4096
 """The shortest that the engine writes from. glibc takes blocks of up to 1 KiB from a cache that it
 does not fill, unless it was told to cache larger ones, too."""
 _PROBES = 64
-_KEPT_BYTES = 16 << 20
 
 
 class _Writers:
@@ -96,17 +95,6 @@ def give_back_memory() -> None:
         _library().malloc_trim(0)
 
 
-def keep_freed_memory() -> None:
-    """Have the C library keep some megabytes of freed memory for the next statement.
-
-    A note takes and frees 5 MB. glibc gave them back to the system, and took them again, a thousand
-    pages a note: a quarter of its processor time. It keeps twice the largest block of its own that
-    was ever freed. Source: measured, with ``ru_minflt``.
-    """
-    with suppress(AttributeError, OSError, TypeError):
-        _library().free(_library().malloc(_KEPT_BYTES // 2))
-
-
 def _fill_with(byte: int) -> bool:
     return bool(_library().mallopt(_PERTURB, byte))
 
@@ -114,10 +102,7 @@ def _fill_with(byte: int) -> bool:
 @cache
 def _library() -> Any:
     """The C library; to look for it takes a tenth of a millisecond."""
-    library = ctypes.CDLL(None)
-    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-    library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
-    return library
+    return ctypes.CDLL(None)
 
 
 @cache
@@ -135,6 +120,8 @@ def _hosts_own() -> int:
 def _filling() -> int | None:
     """Byte that used memory is filled with when it is handed out; None if it is left as is."""
     library = _library()
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
     blocks = [library.malloc(_PAGE_BYTES) for _ in range(_PROBES)]
     for block in filter(None, blocks):
         ctypes.memset(block, 0x5A, _PAGE_BYTES)

@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 import ladybug
 
 from reconciler.adapters import open_stores
-from reconciler.adapters.cleared_memory import (
-    can_clear_memory,
-    give_back_memory,
-    keep_freed_memory,
-)
+from reconciler.adapters.cleared_memory import can_clear_memory, give_back_memory
 from reconciler.adapters.embedded_connections import (
     POOL_IS_FULL,
     EmbeddedConnections,
@@ -189,7 +185,6 @@ class EmbeddedGraph:
         self._pauses = Pauses(self._use_pause)
         self._maker = Maker()
         leave_alone_in_children(self)
-        keep_freed_memory()
         if not open_stores.claim(self._path, self):
             raise GraphLockedError(_LOCKED.format(self._path, "this process: share that Memory"))
         with self._translated_setup():

@@ -98,34 +98,6 @@ def test_memory_is_cleared_while_the_engine_writes_and_at_no_other_time(
     assert is_left_as_is()
 
 
-STATEMENTS = """
-import ctypes
-from resource import RUSAGE_SELF, getrusage
-
-from reconciler.adapters.cleared_memory import _library, keep_freed_memory
-
-def faults():
-    before = getrusage(RUSAGE_SELF).ru_minflt
-    blocks = [_library().malloc(16 << 10) for _ in range(320)]
-    for block in blocks:
-        ctypes.memset(block, 1, 16 << 10)
-    for block in blocks:
-        _library().free(block)
-    return getrusage(RUSAGE_SELF).ru_minflt - before
-
-keep_freed_memory()
-faults()
-print(min(faults() for _ in range(5)))
-"""
-
-
-def test_a_statement_has_the_memory_that_the_last_one_freed() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", STATEMENTS], capture_output=True, text=True, check=True
-    )
-    assert int(ran.stdout) < 500, "pages, as the system counts them"
-
-
 def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error() -> None:
     def written() -> None:
         with cleared_memory():
