@@ -105,24 +105,6 @@ def await_short_log(files: EmbeddedFiles) -> None:
         time.sleep(0.01)
 
 
-def test_a_pause_within_an_erasure_leaves_the_log_to_its_purge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
-    monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 600.0)
-    files = EmbeddedFiles(tmp_path / "m")
-    with closing(EmbeddedGraph(files.main)) as graph:
-        graph.migrate(2)
-        graph.expect_purge("erasure", ["Lives in Pune"])
-        graph._use_pause()
-        assert files.log_bytes
-        graph.purge("erasure")
-        graph.run("record_schema_version", {"schema_version": 1, "embedding_dimension": 2})
-        assert files.log_bytes
-        graph._use_pause()
-        assert not files.log_bytes
-
-
 def test_a_store_that_is_closed_waits_for_no_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
