@@ -136,10 +136,9 @@ class PlanningConnection(ladybug.Connection):
 def _pages_of(result: ladybug.QueryResult) -> Iterator[list[Any]]:
     """All rows, some at a time."""
     left = result.get_num_tuples()
-    next_row = result._query_result.getNext  # the package's own takes twice as long for a short row
     try:
         while left > 0:
-            yield [next_row() for _ in range(min(left, _ROWS_AT_ONCE))]
+            yield [result.get_next() for _ in range(min(left, _ROWS_AT_ONCE))]
             left -= _ROWS_AT_ONCE
     except (ValueError, OverflowError) as error:
         raise UnreadableRowsError(str(error)) from error

@@ -71,10 +71,14 @@ class OnnxMinilm:
             translated(ConfigurationError, f"the default model in {folder} cannot be loaded"),
             ThreadPoolExecutor(1) as beside,
         ):
-            loading = beside.submit(session_of, GRAPH.read_bytes(), folder)
+            made = partial(session_of, GRAPH.read_bytes(), folder)
+            try:
+                loaded = beside.submit(made).result
+            except RuntimeError:  # the program is ending and starts no thread
+                loaded = made
             check_files(folder)  # half of the time
             tokenizer = tokenizer_of(folder)
-            session = loading.result()
+            session = loaded()
         return LoadedModel(tokenizer, TOKEN_COUNT_MAX, partial(_encode, tokenizer, session))
 
 

@@ -183,8 +183,14 @@ class _Loaded:
         folder = weights_folder()
         check_files(folder)
         self._tokenizer = tokenizer_of(folder)
+
         # Loaded for the first fact that is not clear: it takes 41 MB and 0.1 s.
-        self._exact = cache(lambda: session_of(content(), folder))
+        @cache
+        def exact() -> Any:
+            with translated(ArbiterUnavailableError, "the packaged judge cannot be loaded"):
+                return session_of(content(), folder)
+
+        self._exact = exact
         self._quick = quick and session_of(quick, folder, dict(_halves(content())))
         about = (self._quick or self._exact()).get_modelmeta().custom_metadata_map
         self._relations = about["relations"]

@@ -6,31 +6,29 @@ import threading
 import time
 from collections.abc import Callable
 
-_LOOK_SECONDS = 1.0
-"""The longest wait between two looks: meanwhile a shorter pause may be due, or the program end."""
-
 
 class Pauses:
     """Calls a function in its own thread, each time that activity is followed by a pause.
 
-    The thread ends with the call, so that a process without work has none. When the main thread
-    ends first, there is no call.
+    The thread ends with the call, so that a process without work has none.
 
     Args:
         do: the function; it must not raise.
+        seconds: the length of a pause.
     """
 
-    def __init__(self, do: Callable[[], None]) -> None:
+    def __init__(self, do: Callable[[], None], seconds: float) -> None:
         self._do = do
+        self._seconds = seconds
         self._lock = threading.Lock()
-        self._ends_at = 0.0
+        self._stirred_at = 0.0
         self._is_awaited = False
         self._stopped = threading.Event()
 
-    def stir(self, seconds: float) -> None:
-        """Start or restart the wait for a pause of this length."""
+    def stir(self) -> None:
+        """Start or restart the wait for a pause."""
         with self._lock:
-            self._ends_at = time.monotonic() + seconds
+            self._stirred_at = time.monotonic()
             if self._is_awaited or self._stopped.is_set():
                 return
             self._is_awaited = True
@@ -42,12 +40,13 @@ class Pauses:
         self._stopped.set()
 
     def _wait(self) -> None:
-        main, left = threading.main_thread(), 0.0
-        while not self._stopped.wait(min(left, _LOOK_SECONDS)) and main.is_alive():
+        while not self._stopped.wait(self._left()):
             with self._lock:
-                left = self._ends_at - time.monotonic()
-                if left > 0:
+                if self._left() > 0:
                     continue
                 self._is_awaited = False
             self._do()
             return
+
+    def _left(self) -> float:
+        return max(self._stirred_at + self._seconds - time.monotonic(), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from itertools import chain, permutations
@@ -45,6 +46,20 @@ def noted(memory: Memory, contact: str, move: Move) -> None:
     )
 
 
+def imported(memory: Memory, contact: str, move: Move) -> None:
+    city, begins, ends = move
+    line = {
+        "agent_id": "crm",
+        "contact_id": contact,
+        "text": f"Lives in {city}.",
+        "attribute": "city",
+        "value": city,
+        "valid_from": datetime(2026, begins, 1, tzinfo=UTC).isoformat(),
+        "valid_to": datetime(2026, ends, 1, tzinfo=UTC).isoformat() if ends else None,
+    }
+    memory.import_notes([json.dumps(line)])
+
+
 def handed_over(memory: Memory, contact: str, move: Move) -> None:
     turn = Turn(role="contact", text=said(move), said_at=NOW)
     memory.contact("crm", contact).submit_session(None, [turn])
@@ -77,6 +92,7 @@ def claim(move: Move) -> Extracted:
     ("tell", "moves", "then"),
     [
         *((noted, *told) for told in MOVES),
+        *((imported, *told) for told in MOVES),
         # A session's words with an end in the past are in dispute with a lasting value.
         *((handed_over, *told) for told in (MOVES[0], *MOVES[3:])),
     ],

@@ -299,7 +299,8 @@ def suspends(temporary: Fact, fact: Fact) -> bool:
         return False
     outlasts = fact.valid_to is None or fact.valid_to > temporary.valid_to
     is_earlier = (fact.holds_since, not outlasts) < (temporary.valid_from, True)
-    if not is_earlier or _value(temporary) == _value(fact):
+    is_said_again = fact.observations > 1 and fact.last_confirmed_at > temporary.valid_from
+    if not is_earlier or (is_said_again and not outlasts) or _value(temporary) == _value(fact):
         return False
     # The guard, which compares texts, is loaded only if there is such a pair.
     from reconciler.domain.reconciling.verdicts import are_other_matters

@@ -293,8 +293,12 @@ class MemoryReconciler:
         )
 
     def _plan_of_many(self, submission: Submission, seen: Seen) -> Commit | _Question | None:
-        """Plan a note of a batch; None for a late note: its related notes must be in the store."""
-        return None if seen.is_late else self._plan({}, submission, seen)
+        """Plan a note of a batch; None for a late note, or history.
+
+        The notes that belong to it must be in the store.
+        """
+        plan = None if seen.is_late else self._plan({}, submission, seen)
+        return None if isinstance(plan, Commit) and plan.decision.is_history else plan
 
     def _plan_in_order(
         self, opinions: _Opinions, submission: Submission, seen: Seen
