@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -293,6 +294,17 @@ def test_the_quick_reading_is_built_from_the_judge() -> None:
 def test_the_file_is_the_one_that_belongs_to_the_code(judge: PackagedArbiter) -> None:
     assert judge.name == f"packaged-{SHA256[:8]}"
     judge.load()
+
+
+def test_weights_that_are_gone_before_a_fact_is_in_doubt_make_it_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Path(shutil.copytree(weights_folder(), tmp_path / "weights"))
+    monkeypatch.setattr(packaged_arbiter, "weights_folder", lambda: here)
+    loaded = PackagedArbiter().load()
+    shutil.rmtree(here)
+    with pytest.raises(ArbiterUnavailableError, match="the packaged judge cannot be loaded"):
+        loaded.read(YORK, OTHERS)
 
 
 def test_the_file_stays_small() -> None:
