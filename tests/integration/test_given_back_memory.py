@@ -39,7 +39,7 @@ def no_other_writer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def is_left_as_is() -> bool:
     """True if memory is left as is, now or soon: a pause of writes may just move a store's log."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while _filling() is not None and time.monotonic() < until:
         time.sleep(0.01)
     return _filling() is None
