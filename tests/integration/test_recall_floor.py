@@ -106,6 +106,18 @@ def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
         assert {*texts(memory, question)} <= {BAN, ALLERGY, "Lives in Pune."}
 
 
+@pytest.mark.parametrize("asked", ["Tell me about {}.", "What do we know about {}?"])
+@pytest.mark.parametrize("thing", ["chess engines", "coral reefs", "glaciers"])
+def test_a_fact_with_the_words_of_a_question_is_found_though_that_may_be_about_the_world(
+    tmp_path: Path, asked: str, thing: str
+) -> None:
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in (*TOLD, f"Once wrote about {thing}."):
+            memory.add_contact_note("crm", "ana", text)
+        found = memory.contact("crm", "ana").recall(asked.format(thing))
+    assert [hit.fact.text for hit in found if hit.fits] == [f"Once wrote about {thing}."]
+
+
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
     memory: Memory,
 ) -> None:

@@ -175,6 +175,15 @@ def test_a_head_says_what_reaches_its_bound_and_no_more() -> None:
     assert leanings(head, "Has a cold.", np.array([0, 1], np.float32)).shares == {}
 
 
+def test_a_note_longer_than_the_head_learned_from_is_no_order() -> None:
+    weights = np.zeros((2 + BINS + 4, 2), np.float32)
+    kinds, bounds = ["order", "standing"], np.array([0.4, 0.4])
+    head = LinearHead(weights, np.zeros(2, np.float32), kinds, bounds, np.array([-1, -1]), "7")
+    vector = np.ones(2, np.float32)
+    assert set(leanings(head, "on " * 17, vector).shares) == {Leaning.ORDER, Leaning.STANDING}
+    assert set(leanings(head, "on " * 18, vector).shares) == {Leaning.STANDING}
+
+
 @every("text", ["", "a", "…", "no words " * 400, "日本語", "A_B 1,5 %"])
 def test_features_have_one_shape_whatever_the_text(text: str) -> None:
     row = features(text, np.ones(384, np.float32))

@@ -203,6 +203,10 @@ STATEMENTS = """
     Signed the contract today.
     Moved to Bergen this week.
     Cancelled the licence this morning.
+    Parcels go to the kiosk, by the way.
+    Our porter is deaf, just so you know.
+    You'll find the workshop behind the station.
+    Please leave the crates with the porter, he has the key.
 """
 
 

@@ -473,12 +473,12 @@ class _Closeness:
         if floor is None or not len(rows):
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
-        nearest = evidence.max()
-        fits = evidence >= floor.of_each(nearest)
-        least = floor.of(len(rows), len(self.words.asked), self.clearness) + self.strange
-        if nearest < least:
+        fits = evidence >= floor.of_each(evidence.max())
+        strange = self.strange * (1 - self.words.shares[rows])
+        least = floor.of(len(rows), len(self.words.asked), self.clearness)
+        if np.max(evidence - strange) < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
-        return rows[fits if self.asked is None else fits | (self.asked[rows] > self.strange)]
+        return rows[fits if self.asked is None else fits | (self.asked[rows] > strange)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
         """Rows in pages, the nearest first."""
