@@ -47,9 +47,11 @@ can could must shall should will would at by for from in into of off on onto out
 under until up upon with about above after again against before below between down during
 further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don
 hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn
+every everything anything list tell know known summarise summarize
 """
 STOP_WORDS = frozenset(_STOP_WORDS_LISTED.split())
-"""English function words, and the parts that an apostrophe leaves of them."""
+"""English function words, the parts that an apostrophe leaves of them, and what asks a memory for
+anything."""
 
 
 _ABOUT_THE_CONTACT = {

@@ -106,7 +106,9 @@ def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
         assert {*texts(memory, question)} <= {BAN, ALLERGY, "Lives in Pune."}
 
 
-@pytest.mark.parametrize("asked", ["Tell me about {}.", "What do we know about {}?"])
+@pytest.mark.parametrize(
+    "asked", ["Tell me about {}.", "What do we know about {}?", "Summarise everything about {}."]
+)
 @pytest.mark.parametrize("thing", ["chess engines", "coral reefs", "glaciers"])
 def test_a_fact_with_the_words_of_a_question_is_found_though_that_may_be_about_the_world(
     tmp_path: Path, asked: str, thing: str
@@ -116,6 +118,15 @@ def test_a_fact_with_the_words_of_a_question_is_found_though_that_may_be_about_t
             memory.add_contact_note("crm", "ana", text)
         found = memory.contact("crm", "ana").recall(asked.format(thing))
     assert [hit.fact.text for hit in found if hit.fits] == [f"Once wrote about {thing}."]
+
+
+def test_an_order_to_list_things_finds_each_of_them(tmp_path: Path) -> None:
+    projects = {"Runs the Orion project with two colleagues.", "Project Falcon ships in May."}
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in (*TOLD, *projects):
+            memory.add_contact_note("crm", "ana", text)
+        found = memory.contact("crm", "ana").recall("List every project.")
+    assert {hit.fact.text for hit in found if hit.fits} == projects
 
 
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
