@@ -301,9 +301,8 @@ def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:
 def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     if are_filed_apart(note, fact) or not rewords(note.text, fact.text):
         return False
-    findings = unlike(note, fact, seen)
-    has_moved = [each for each in findings if each.kind is Difference.ROLES]
-    return len(has_moved) == len(findings) and (not has_moved or are_in_order(note.text, fact.text))
+    kinds = {finding.kind for finding in unlike(note, fact, seen)}
+    return kinds <= {Difference.ROLES} and (not kinds or are_in_order(note.text, fact.text))
 
 
 def _is_named_as_before(note: Note, fact: Neighbour) -> bool:

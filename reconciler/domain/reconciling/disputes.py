@@ -178,9 +178,10 @@ def settle(
     if known is None or not says_again or verdict.is_history or note.is_hedged:
         return verdict
     ended_ids = {target.fact_id for target in verdict.targets}
-    lost = [fact for fact in disputed.get(known.fact_id, ()) if fact.fact_id not in ended_ids]
     settled = tuple(
-        neighbour_of(fact, 0.0) for fact in lost if _is_settled_by(note, known, fact, policy)
+        neighbour_of(fact, 0.0)
+        for fact in disputed.get(known.fact_id, ())
+        if fact.fact_id not in ended_ids and _is_settled_by(note, known, fact, policy)
     )
     if not settled or are_of_several_matters(settled):
         return verdict

@@ -288,9 +288,9 @@ def shown_to_judge(
 
 def _is_anothers(note: Note, fact: Neighbour) -> bool:
     """True if the caller filed the note under another subject than the fact's."""
-    is_given = note.slot is not None and note.slot_read_from is None
-    subject = fact.slot.subject if fact.slot else CONTACT_SUBJECT
-    return is_given and note.slot is not None and note.slot.subject != subject
+    if note.slot is None or note.slot_read_from is not None:
+        return False
+    return note.slot.subject != (fact.slot.subject if fact.slot else CONTACT_SUBJECT)
 
 
 def _answers_same(note: Note, fact: Neighbour) -> bool:
@@ -447,12 +447,10 @@ def restated(
     """
     verdict = decide(note, neighbours, policy, unread=unread, is_state=is_state)
     known = verdict.target
-    if known is None or known.is_expired or verdict.is_history or news_of(note, known, policy):
+    if known is None or known.is_expired or verdict.is_history or not verdict.is_restatement:
         return None
-    if not is_repeated_in(note.text, known.text):
-        return None
-    says_same = verdict.is_restatement and verdict.action is Action.UPDATE
-    return known if says_same or verdict.action is Action.SKIP else None
+    says_more = news_of(note, known, policy) or not is_repeated_in(note.text, known.text)
+    return None if says_more else known
 
 
 def dated(note: Note, verdict: Verdict) -> Note:

@@ -375,10 +375,7 @@ def unlike(note: Note, fact: Neighbour, seen: RuleInput) -> Findings:
 
     Without the guard only text that the model could not read counts.
     """
-    findings = differences_of(note, fact, seen.policy)
-    if findings:
-        return findings
-    return tuple(
+    return differences_of(note, fact, seen.policy) or tuple(
         finding
         for finding in find_unreadable(note.text, fact.text, seen.unread)
         if seen.policy.guard or finding.kind is Difference.UNREAD
@@ -402,8 +399,7 @@ def changes_of(findings: Iterable[Finding]) -> Findings:
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Denials: one text affirms, and the other says "not" or "no longer"."""
-    findings = differences_of(note, fact, policy)
-    return tuple(difference for difference in findings if difference.kind in DENIALS)
+    return tuple(each for each in differences_of(note, fact, policy) if each.kind in DENIALS)
 
 
 def losses_of(note: Note, fact: Neighbour) -> Findings:
@@ -510,14 +506,8 @@ def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdi
     lost = "; ".join(map(str, losses))
     is_repeated = verdict.is_restatement and is_repeated_in(note.text, fact.text)
     if is_repeated and not fact.word.is_trusted_less_than(note.trust):
-        return replace(
-            verdict,
-            action=Action.SKIP,
-            decided_by=DecidedBy.GUARD,
-            reason=f"{verdict.reason}, and it says more: {lost}",
-            targets=(fact,),
-            findings=losses,
-        )
+        reason = f"{verdict.reason}, and it says more: {lost}"
+        return repeating(fact, replace(verdict, findings=losses), DecidedBy.GUARD, reason)
     return Verdict(
         Action.ADD,
         DecidedBy.GUARD,
