@@ -836,6 +836,19 @@ def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open)
     assert (made.decided_by, made.superseded_ids) == (DecidedBy.EXTRACTOR, (lives.fact_id,))
 
 
+def test_a_claim_that_says_another_live_fact_again_is_one_fact_with_it(opened: Open) -> None:
+    flat, house = "Rents a flat in Pune.", "Has bought a house in Pune."
+    memory = opened(answer(claim(house, (1, "bought a house in Pune"), replaces=(2,))))
+    for text in (flat, house):
+        memory.add_contact_note("crm", "alice", text)
+    worked_off(memory, said("Yes, I have bought a house in Pune."))
+    assert shown(memory) == [house, flat]
+    [hit] = memory.contact("crm", "alice").recall()
+    assert (hit.fact.text, hit.fact.observations) == (house, 2)
+    [chain] = memory.contact("crm", "alice").history()
+    assert flat in [fact.text for fact in chain.facts]
+
+
 def test_an_extractor_that_reads_no_facts_costs_no_embedding(
     engine: EngineUnderTest,
 ) -> None:

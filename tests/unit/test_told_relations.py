@@ -226,6 +226,61 @@ def test_a_value_that_is_known_already_is_said_again_and_what_is_named_ends() ->
     assert verdict.is_restatement
 
 
+@every("text", [HOUSE, "bought a house in goa", "BOUGHT A HOUSE IN GOA!"])
+@every("name", ["replaces", "ends"])
+def test_a_note_that_says_another_live_fact_again_restates_it_and_ends_what_is_named(
+    text: str, name: str
+) -> None:
+    facts = [neighbour(1.0, HOUSE, number=2), neighbour(0.5, FLAT)]
+    verdict = told(text, facts, **{name: [ONE]})
+    assert [fact.fact_id for fact in verdict.targets] == [TWO, ONE]
+    assert (verdict.action, verdict.decided_by, verdict.is_restatement) == (UPDATE, AGENT, True)
+
+
+def test_a_note_that_says_a_live_fact_again_is_one_fact_where_what_is_named_stays() -> None:
+    facts = [neighbour(1.0, GARDEN, number=2), neighbour(0.1, BINDING, is_standing=True)]
+    verdict = told(GARDEN, facts, replaces=[ONE])
+    assert (verdict.action, verdict.targets) == (UPDATE, (facts[0],))
+    assert (verdict.conflicts, verdict.is_restatement) == ((facts[1],), True)
+
+
+@every(
+    ("again", "named", "changes", "action"),
+    [
+        # A less trusted word is counted, and the more trusted fact is not written again.
+        ({}, {"trust": TOOL}, {"source_kind": TOOL}, SKIP),
+        # A known fact that says more stays.
+        ({"text": f"{HOUSE[:-1]} for 300,000 EUR."}, {}, {}, SKIP),
+        # An earlier start: history of the fact that is known.
+        ({"valid_from": day(5)}, {"valid_from": day(0)}, {"valid_from": day(2)}, ADD),
+    ],
+)
+def test_what_is_named_ends_also_where_the_known_fact_is_not_written_again(
+    again: dict[str, Any], named: dict[str, Any], changes: dict[str, Any], action: Action
+) -> None:
+    facts = [
+        neighbour(0.99, number=2, **{"text": HOUSE} | again),
+        neighbour(0.5, FLAT, **named),
+    ]
+    verdict = told(HOUSE, facts, changes, replaces=[ONE])
+    assert (verdict.action, verdict.is_history) == (action, action is ADD)
+    assert verdict.ended == (facts[1],)
+    assert not verdict.is_restatement or verdict.is_history
+
+
+@every(
+    ("fact", "changes"),
+    [({"is_upcoming": True}, {}), ({}, {"valid_from": day(200)})],
+)
+def test_a_plan_and_a_fact_that_holds_now_are_not_the_same(
+    fact: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    facts = [neighbour(1.0, HOUSE, number=2, **fact), neighbour(0.5, FLAT)]
+    verdict = told(HOUSE, facts, changes, replaces=[ONE])
+    assert verdict.targets == (facts[1],)
+    assert not verdict.is_restatement
+
+
 def test_a_rival_value_that_holds_as_well_is_neither_ended_nor_linked() -> None:
     known = neighbour(0.5, "Lives in Pune.", slot=slot("Pune"))
     verdict = told("Lives in Goa.", [known], {"slot": slot("Goa")}, both_hold=[ONE])

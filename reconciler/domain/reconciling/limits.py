@@ -110,7 +110,7 @@ def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
     return spared if is_judged else replace(spared, conflicts=verdict.conflicts)
 
 
-def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A relation from an agent or an extractor ends only facts that the note speaks of.
 
     Each fact is checked separately; a person is asked about the other facts.
@@ -125,7 +125,7 @@ def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     return sparing(others, verdict, DecidedBy.GUARD, reason)
 
 
-def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A decision ends only by a newer decision or a revocation.
 
     Any other note is kept as another fact.
@@ -299,7 +299,7 @@ LIMITS = (
         "the fact is a decision or a standing wish, and the note is not one that may end it",
         "ADD, in dispute",
         why="A standing decision ends only by another one, or when it is revoked.",
-        apply=by_standing,
+        apply=_by_standing,
     ),
     RuleLimit(
         "guard",
@@ -307,7 +307,7 @@ LIMITS = (
         "attribute or meaning with it; or the fact orders, forbids or keeps the contact safe, and "
         "the note does not name it and tell of an end",
         "the fact stays, in dispute; the others end",
-        apply=by_matter,
+        apply=_by_matter,
     ),
     RuleLimit(
         "as before",

@@ -24,7 +24,7 @@ from reconciler.domain.reconciling.by_text import (
     UNLIKE,
     WORDING,
 )
-from reconciler.domain.reconciling.limits import by_matter, by_standing, within_limits
+from reconciler.domain.reconciling.limits import within_limits
 from reconciler.domain.reconciling.verdicts import (
     DENIALS,
     LINKS,
@@ -77,28 +77,23 @@ def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
     if not targets:
         return None
     said = "it replaces a known fact" if relations.replaces else "a known fact has ended"
-    findings = differences_of(note, targets[0], policy)
     verdict = Verdict(
         Action.UPDATE,
         related_by,
         f"the {related_by} says that {said}",
         targets=targets,
-        findings=findings,
+        findings=differences_of(note, targets[0], policy),
     )
     others = [fact for fact in known.values() if fact.fact_id not in relations.named_ids]
     by_slot = slot_alone(note, others, policy, is_state=seen.is_state)
-    if by_slot is None or by_slot.action is not Action.UPDATE:
-        return verdict
-    # By themselves: that the note restates another value protects nothing that binds from it.
-    told = by_matter(note, seen, verdict) or verdict
-    told = by_standing(note, seen, told) or told
-    return replace(
-        by_slot,
-        decided_by=related_by,
-        reason=f"{told.reason}; {by_slot.reason}",
-        targets=by_slot.targets + told.targets,
-        conflicts=by_slot.conflicts + told.conflicts,
-    )
+    if by_slot and by_slot.is_replacement:
+        return replace(
+            by_slot,
+            decided_by=related_by,
+            reason=f"{verdict.reason}; {by_slot.reason}",
+            targets=by_slot.targets + targets,
+        )
+    return verdict
 
 
 def _told_again(
@@ -410,7 +405,27 @@ def decide(
         taken_back=taken_back,
     )
     verdict = within_limits(note, seen, _by_rules(note, seen))
-    return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
+    if relations is None:
+        return verdict
+    if relations.ended_ids and not verdict.is_history:
+        others = [
+            fact for fact in beside if not (fact.is_upcoming or fact.fact_id in relations.named_ids)
+        ]
+        again = decide(note, others, policy, unread=unread, is_state=is_state)
+        if again.is_restatement and not (verdict.targets and note.is_ahead(note.said_at)):
+            again = replace(
+                again, reason=f"{verdict.reason}; {again.reason}", voided=verdict.voided
+            )
+            if again.action is Action.UPDATE:
+                verdict = replace(
+                    again,
+                    decided_by=related_by,
+                    targets=again.targets + verdict.targets,
+                    conflicts=again.conflicts + verdict.conflicts,
+                )
+            else:  # the known fact is not written again: it replaces what ends
+                verdict = replace(again, settled=verdict.targets, is_restatement=again.is_history)
+    return replace(verdict, can_be_arbitrated=False)
 
 
 def _by_rules(note: Note, seen: RuleInput) -> Verdict:
