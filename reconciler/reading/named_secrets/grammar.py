@@ -1,7 +1,7 @@
 """What a named secret looks like: its names, and how its value is written.
 
-Some twenty expressions, compiled as this module is imported: that is when a text first holds a word
-that hints at a secret. Which words do, and what is made of what is found, is said elsewhere.
+Some twenty expressions; the long ones are compiled when a text first holds a word that hints at a
+secret. Which words do, and what is made of what is found, is said elsewhere.
 
 How a sentence tells a secret: "her PIN was changed to 4711", "the gate opens with 4711".
 
@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum, auto
+from functools import cache
 
 from reconciler.frozen import Match, Pattern, in_order
 from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
@@ -528,6 +529,7 @@ _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 """A digit in words, as a person reads a code out."""
 
 
+@cache
 def _compiled(table: str) -> tuple[Pattern, ...]:
     """Compile the patterns of a table, each after its example."""
     flags = re.IGNORECASE | re.VERBOSE
@@ -537,8 +539,7 @@ def _compiled(table: str) -> tuple[Pattern, ...]:
 _HAS_DIGITS = re.compile(rf"(?i)\d[ -]?\d[ -]?\d|\b{_DIGIT}[ ,-]+{_DIGIT}\b")
 """The number of digits, or digits in words, of a code that opens something."""
 
-_SAID = _compiled(
-    rf"""
+_SAID = rf"""
     # "4711 is the PIN", "uses 4711 as PIN"
     (?<![\w-])(?P<value>\d{{3,8}})["'\u201d\u2019]?[ ]
     (?:(?:is|was|as)[ ](?:now[ ])?{_WHOSE}{_BETWEEN}{{0,3}}[ ]|as[ ]){_PIN}
@@ -591,7 +592,6 @@ _SAID = _compiled(
     # "the code that you were sent is 471147"
     \bcode\b(?=[^.!?\n]{{0,40}}\b(?:sent|texted|received)\b){_ANY_WORD}{{1,8}}?{_BECOMES}
     (?=\W{{0,3}}\d{{4}}){_NUMBER}"""
-)
 _OTHER_CODE = re.compile(
     r"""
     \b(?:discount|promo(?:tion)?|voucher|coupon|gift|post(?:al)?|zip|area|country|dial(?:ling)?
@@ -601,8 +601,7 @@ _OTHER_CODE = re.compile(
 )
 """Words before a code that make it another thing than a key."""
 
-_SAID_TO_BE = _compiled(
-    rf"""
+_SAID_TO_BE = rf"""
     # "Blue42 is my portal password", "uses Blue42 as password"
     (?<!\S)(?P<uses>us(?:es?|ed|ing)[ ])?(?P<value>[^\s]{{4,80}}+)[ ]
     (?:(?P<as>as)|is|was|will[ ]be)[ ](?:now[ ]|still[ ])?
@@ -619,7 +618,6 @@ _SAID_TO_BE = _compiled(
     # "the wifi code is kettle4711", "the Wi-Fi is Guest and the key is kettle4711"
     \b(?:wi-?fi|wlan)\b[^.!?\n]{{0,40}}?\b(?:code|key|pass\w{{0,6}})(?:[ ](?:is|was)|[ ]?[:=])[ ]*
     ["'\u201c]?(?P<value>(?=\S{{0,62}}\d)(?=\S{{0,62}}[a-z])[^\s"'\u201d,;]{{5,62}}[\w#$&*@!+=~-])"""
-)
 _NO_WORD_FOR_IT = re.compile(
     r"""
     these|those|everything|anything|nothing|problem|question|issue|name|birthday|thing|one|reason
@@ -632,12 +630,12 @@ _NO_WORD_FOR_IT = re.compile(
 
 def said(text: str) -> Iterator[SensitiveSpan]:
     """Find secrets that a sentence tells; they may overlap."""
-    for pattern in _SAID if _HAS_DIGITS.search(text) else ():
+    for pattern in _compiled(_SAID) if _HAS_DIGITS.search(text) else ():
         for match in pattern.finditer(text):
             start, is_code = match.start(), match[0][:2].casefold() in ("co", "di")
             if not (is_code and _OTHER_CODE.search(text, max(0, start - 20), start)):
                 yield SensitiveSpan(*match.span("value"), SensitiveKind.SECRET)
-    for match in (hit for pattern in _SAID_TO_BE for hit in pattern.finditer(text)):
+    for match in (hit for pattern in _compiled(_SAID_TO_BE) for hit in pattern.finditer(text)):
         start, end = match.span("value")
         bare = OPENING.sub("", match["value"], count=1)
         start, value = end - len(bare), bare.rstrip(TRAILING)

@@ -277,13 +277,14 @@ def _known(attribute: Attribute) -> frozenset[str]:
 
 def _shapes(attribute: Attribute) -> Iterator[_Shape]:
     """Return its statements, also as "I" says them: "lives in" is "live in", too."""
+    known = _known(attribute)
     for said in attribute.says:
         front, kind, back = _PLACEHOLDER.split(said)
         before, behind = (
             tuple(_FORMS.get(word, word) for word in _MARK_BEHIND.sub(r" \1", part).split())
             for part in (front, back)
         )
-        shape = _Shape(attribute.name, before, behind, kind, _known(attribute))
+        shape = _Shape(attribute.name, before, behind, kind, known)
         yield shape
         if len(before) > 1 and before[0] == "is":
             yield replace(shape, before=before[1:], is_headless=True)
