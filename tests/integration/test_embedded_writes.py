@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -17,6 +20,7 @@ from reconciler.adapters import embedded_graph
 from reconciler.adapters.embedded_connections import PlanningConnection
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
+from reconciler.errors import GraphStorageError
 from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
 
@@ -76,9 +80,15 @@ def test_a_write_is_made_in_the_thread_of_its_caller(
         assert writer not in timed
 
 
-def test_the_log_is_shortened_in_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
-    monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 0.05)
+@pytest.mark.parametrize(
+    ("quiet_bytes", "pause"), [(1, "_PAUSE_SECONDS"), (1 << 30, "_IDLE_SECONDS")]
+)
+def test_the_log_is_shortened_in_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet_bytes: int, pause: str
+) -> None:
+    """A long log after a short pause, a short one after a long pause."""
+    monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", quiet_bytes)
+    monkeypatch.setattr(embedded_graph, pause, 0.05)
     files = EmbeddedFiles(tmp_path / "m")
     with Memory.open(
         embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
@@ -88,6 +98,70 @@ def test_the_log_is_shortened_in_a_pause(tmp_path: Path, monkeypatch: pytest.Mon
         memory.add_contact_note("crm", "priya", "Likes tea")
         await_short_log(files)
         assert len(memory.contact("crm", "priya").recall()) == 2
+
+
+def test_a_log_that_grows_is_shortened_after_the_short_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The long pause, which the first note began, is cut short."""
+    monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 0.05)
+    files = EmbeddedFiles(tmp_path / "m")
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
+    ) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune")
+        monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
+        memory.add_contact_note("crm", "priya", "Likes tea")
+        await_short_log(files)
+
+
+def test_a_pause_after_the_files_were_deleted_leaves_the_error_to_the_closing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m")
+    memory.add_contact_note("crm", "priya", "Lives in Pune")
+    for path in tmp_path.iterdir():
+        path.unlink()
+    engine_of(memory)._use_pause()
+    with pytest.raises(GraphStorageError, match="deleted"):
+        memory.close()
+
+
+def engine_of(memory: Memory) -> EmbeddedGraph:
+    graph: Any = memory._services.fact_store
+    while not isinstance(graph, EmbeddedGraph):
+        graph = getattr(graph, "graph", None) or graph._graph
+    return graph
+
+
+def test_a_dropped_store_is_not_kept_for_a_pause(tmp_path: Path) -> None:
+    memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m")
+    memory.add_contact_note("crm", "priya", "Lives in Pune")
+    [waiting] = [thread for thread in threading.enumerate() if thread.name == "pause"]
+    del memory
+    gc.collect()
+    waiting.join(30)
+    assert not waiting.is_alive()
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
+    ) as memory:
+        assert len(memory.contact("crm", "priya").recall()) == 1
+
+
+def test_a_program_that_ends_waits_for_no_pause(tmp_path: Path) -> None:
+    """It lost nothing: the log holds the note."""
+    program = f"""
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+path = {str(tmp_path / "m")!r}
+memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path)
+memory.add_contact_note("crm", "priya", "Lives in Pune")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
+    ) as memory:
+        assert len(memory.contact("crm", "priya").recall()) == 1
 
 
 def await_short_log(files: EmbeddedFiles) -> None:
