@@ -304,13 +304,13 @@ class WordIndex:
         with self._lock:
             self._unread.append((text,))
 
-    def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
+    def matches(self, question: str, rows: Rows | slice = slice(None)) -> WordMatches:
         """Match each text with the question, in the order of the texts.
 
         Args:
             question: the question.
-            rows: the texts that count, in ascending order; None for all. The others count for
-                nothing, as if they had never been added.
+            rows: the texts that count, in ascending order. The others count for nothing, as if they
+                had never been added.
         """
         with self._lock:
             self._index_unread()
@@ -321,8 +321,7 @@ class WordIndex:
             lengths = self._lengths = self._told() if self._lengths is None else self._lengths
             # Counted here: an array that numpy looks at cannot grow.
             counts = [self._times(forms) for forms in words.values()]
-        if rows is not None:
-            lengths, counts = lengths[rows], [times[rows] for times in counts]
+        lengths, counts = lengths[rows], [times[rows] for times in counts]
         damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
         scores = np.zeros(len(lengths))
         held: dict[str, Flags] = {}
@@ -388,10 +387,11 @@ class _Forms:
 
     def of(self, word: str, words: Collection[str]) -> set[str]:
         """Return a word's forms among the texts' words; new words are read first."""
-        new = [each for each in islice(words, self._read, None) if each not in STOP_WORDS]
-        self._read = len(words)
-        for stem, each in zip(_stemmer(self._language).stemWords(new), new, strict=True):
-            self._words[stem] += f" {each}"
+        if self._read < len(words):  # it would go past all that it has read
+            new = [each for each in islice(words, self._read, None) if each not in STOP_WORDS]
+            self._read = len(words)
+            for stem, each in zip(_stemmer(self._language).stemWords(new), new, strict=True):
+                self._words[stem] += f" {each}"
         return set(self._words.get(stem_of(word, self._language), "").split())
 
 

@@ -38,7 +38,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
-from reconciler.floats import Floats, Rows, Scores
+from reconciler.floats import Flags, Floats, Rows, Scores
 from reconciler.frozen import Strings, frozen, in_order
 from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 
@@ -153,6 +153,9 @@ class Recallable:
         self._numbers = numbers_of(facts) if numbers is None else numbers
         self._words = WordIndex(Told(facts)) if words is None else words
         self._rows = rows
+        is_part = vectors is not None and len(facts) < len(vectors)
+        # A slice copies nothing, unlike rows.
+        self._own = rows if is_part and rows is not None else slice(len(facts))
 
     @cached_property
     def attributes(self) -> Strings:
@@ -191,41 +194,61 @@ class Recallable:
         asked = self._fitting(held, wanted)
         near = self._closeness(question) if question.text else None
         fitting = asked if near is None else near.fitting(asked, how.floor)
-        is_standing = self._numbers["is_standing"]
+        is_standing = self._standing
         answering, standing = fitting[~is_standing[fitting]], asked[is_standing[asked]]
-        pages = [answering] if near is None else near.chosen(answering, self._numbers, how)
-        answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
-        if (least := wanted.min_score) is not None:
-            answered = (hit for hit in answered if hit.score >= least)
-        best = list(islice(answered, min(limit, len(answering))))
-        left = self._ids(answering) if least is None else {hit.fact.fact_id for hit in answered}
-        left -= {hit.fact.fact_id for hit in best}
-        touched = self._ids(standing[np.isin(standing, fitting)]) | left
+        least, limit = wanted.min_score, min(limit, len(answering))
+        pages = (
+            [answering]
+            if near is None
+            else near.chosen(answering, self._numbers, how, limit if least is None else None)
+        )
+        answered = (pair for page in pages for pair in self._ordered(page, near, how, now))
+        if least is not None:
+            answered = (pair for pair in answered if pair[1].score >= least)
+        best = dict(islice(answered, limit))
+        is_left = self._mask(answering if least is None else [row for row, _ in answered])
+        is_left[[*best]] = False
         stays = np.concatenate((standing, self._never_cut(asked, best)))
+        count = len(best) + int(is_left.sum() - is_left[stays].sum())
+        is_touched = is_left | (is_standing & self._mask(fitting))
         constraints = [
-            replace(hit, fits=hit.fact.fact_id in touched, is_standing=True)
-            for hit in self._ordered(stays, near, how, now)
+            replace(hit, fits=bool(is_touched[row]), is_standing=True)
+            for row, hit in self._ordered(stays, near, how, now)
         ]
-        hits = [*best, *sorted(constraints, key=_standing_order)]
-        count = sum(hit.fits for hit in hits) + len(left - self._ids(stays))
+        hits = [*best.values(), *sorted(constraints, key=_standing_order)]
+        count += sum(hit.fits for hit in constraints)
         known = () if count else self._known(held)
         told = self._with_disputes(hits, held, now)
         return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
 
     def accounts(self, at: datetime) -> list[str]:
         """The accounts that the contact belongs to at a time (UTC), by name."""
-        rows = np.flatnonzero(self._numbers["is_membership"]).tolist()
-        held = true_at(at, (self._facts[row] for row in rows))
+        held = true_at(at, (self._facts[row] for row in self._memberships))
         return sorted({fact.account for fact in held if fact.account})
 
-    def _ids(self, rows: Rows) -> set[str]:
-        return set(self._numbers["fact_id"][rows].tolist())
+    @cached_property
+    def _memberships(self) -> list[int]:
+        rows: list[int] = np.flatnonzero(self._numbers["is_membership"]).tolist()
+        return rows
 
-    def _never_cut(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
+    @cached_property
+    def _standing(self) -> Flags:
+        return np.ascontiguousarray(self._numbers["is_standing"])
+
+    @cached_property
+    def _vital(self) -> Flags:
+        """The facts that no budget cuts, without the standing constraints."""
+        is_vital: Flags = self._numbers["is_never_cut"] & ~self._standing
+        return is_vital
+
+    def _mask(self, rows: Rows | Sequence[int]) -> Flags:
+        is_among = np.zeros(len(self._facts), dtype=np.bool_)
+        is_among[rows] = True
+        return is_among
+
+    def _never_cut(self, rows: Rows, told: Collection[int]) -> Rows:
         """Rows of facts that no budget cuts and that are not in the answer yet."""
-        is_left = self._numbers["is_never_cut"] & ~self._numbers["is_standing"]
-        ids = {hit.fact.fact_id for hit in told}
-        left = [row for row in rows[is_left[rows]] if self._numbers["fact_id"][row] not in ids]
+        left = [row for row in rows[self._vital[rows]].tolist() if row not in told]
         return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
@@ -236,16 +259,14 @@ class Recallable:
         is_sure = self._numbers["confidence"] >= how.confidence_min
         is_sure &= ~self._numbers["is_membership"]
         is_told = holding if how.hides_expired else telling
-        rows = np.flatnonzero(is_told(self._numbers, now) & is_sure)
-        return rows[~np.isin(rows, self._suspended(rows, now))]
+        is_held = is_told(self._numbers, now) & is_sure
+        is_held[self._suspended(is_held, now)] = False
+        return np.flatnonzero(is_held)
 
-    def _suspended(self, rows: Rows, now: datetime) -> list[int]:
+    def _suspended(self, is_held: Flags, now: datetime) -> list[int]:
         """Rows of facts that a temporary value of their slot suspends."""
-        ends = rows[self._numbers["is_passing"][rows] & (self._numbers["attribute"][rows] != None)]  # noqa: E711
-        asked = {*self._numbers["attribute"][ends].tolist()}
-        if not asked:
-            return []
-        may = [row for row in rows.tolist() if self._numbers["attribute"][row] in asked]
+        asked = {*self._numbers["attribute"][is_held & self._numbers["is_passing"]].tolist()}
+        may = [row for name in asked for row in self._filed.get(name, ()) if is_held[row]]
         facts = {self._numbers["fact_id"][row]: row for row in may}
         found = suspended_ids((self._facts[row] for row in may), now, self._disputes)
         return [facts[fact_id] for fact_id in found]
@@ -257,12 +278,10 @@ class Recallable:
         return rows[np.array(fits, dtype=np.bool_)]
 
     def _closeness(self, question: RecallQuery) -> _Closeness:
-        words = self._words.matches(question.text, self._rows)
+        words = self._words.matches(question.text, self._own)
         if self._vectors is None or question.vector is None:
             return _Closeness(words, None)
-        cosines = cosines_to(self._vectors, question.vector)
-        if self._rows is not None:
-            cosines = cosines[self._rows]
+        cosines = cosines_to(self._vectors, question.vector)[self._own]
         asked = self._asked(question.asks, set(words.asked))
         asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
@@ -275,9 +294,7 @@ class Recallable:
         for attribute, clearness in asks.items():
             asked[self._filed.get(attribute, [])] = clearness
         named = [rows for name, rows in self._others.items() if words.issuperset(name)]
-        is_of = np.zeros(len(self._facts), dtype=np.bool_)
-        for rows in named or self._others.values():
-            is_of[rows] = True
+        is_of = self._mask([row for rows in named or self._others.values() for row in rows])
         if named:
             return np.where(is_of, np.maximum(asked, _OF_SUBJECT), 0.0)
         return np.where(is_of, asked * _OTHERS_PART, asked)
@@ -306,13 +323,17 @@ class Recallable:
 
     def _known(self, held: Rows) -> list[str]:
         """The attributes of the facts that hold and do not deny their own value, in order."""
-        facts = (self._facts[row] for row in held)
-        holds = {
-            fact.slot.attribute
-            for fact in facts
-            if fact.slot and not ends_own_value(fact.text, fact.slot)
-        }
-        return [name for name in self.attributes if name in holds]
+        is_held = self._mask(held)
+
+        def holds(row: int) -> bool:
+            fact = self._facts[row]
+            return fact.slot is not None and not ends_own_value(fact.text, fact.slot)
+
+        return [
+            name
+            for name in self.attributes
+            if any(is_held[row] and holds(row) for row in self._filed[name])
+        ]
 
     def everything(
         self,
@@ -360,10 +381,12 @@ class Recallable:
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
-    ) -> Iterator[RankedFact]:
-        """Facts that were chosen together, the one with the best score first."""
-        order, hit = self._scored(page, near, how, now)
-        return map(hit, order.tolist())
+    ) -> Iterator[tuple[int, RankedFact]]:
+        """Facts that were chosen together, with their rows, the one with the best score first."""
+        if len(page):
+            order, hit = self._scored(page, near, how, now)
+            for place in order.tolist():
+                yield int(page[place]), hit(place)
 
     def _scored(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
@@ -373,7 +396,7 @@ class Recallable:
         if near is None:
             similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
         else:
-            similarity = near.similarity(policy)[page]
+            similarity = near.similarity(page, policy)
             recency = recency_among(numbers, self._likeness(page), similarity, policy)
         upcoming = is_ahead(numbers, now)
         holds = holding(numbers, now) & ~upcoming
@@ -412,8 +435,7 @@ class Recallable:
         hits = list(ranked)
         if not any(hit.fact.fact_id in self._disputes for hit in hits):
             return hits
-        is_held = np.zeros(len(self._facts), dtype=np.bool_)
-        is_held[held] = (holding(self._numbers, now) & ~is_ahead(self._numbers, now))[held]
+        is_held = self._mask(held) & holding(self._numbers, now) & ~is_ahead(self._numbers, now)
         holds = {
             fact_id: self._facts[row] for fact_id, row in self._disputed.items() if is_held[row]
         }
@@ -452,14 +474,15 @@ class _Closeness:
     """How much nearer the nearest fact must be, and how much more clearly the question must ask for
     it."""
 
-    def similarity(self, policy: RankingPolicy) -> Scores:
+    def similarity(self, rows: Rows, policy: RankingPolicy) -> Scores:
         """Closeness in words and in meaning as one number, 0 to 1."""
+        shares = self.words.shares[rows]
         if self.cosines is None:
-            return self.words.shares
-        meaning = np.maximum(self.cosines, 0.0)
+            return shares
+        meaning = np.maximum(self.cosines[rows], 0.0)
         weight_words = policy.weight_words + (1 - policy.weight_words) * self.unread
-        near = (1 - weight_words) * meaning + weight_words * self.words.shares
-        return near if self.asked is None else np.maximum(near, self.asked)
+        near = (1 - weight_words) * meaning + weight_words * shares
+        return near if self.asked is None else np.maximum(near, self.asked[rows])
 
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
         """The rows that fit: near enough, or their attribute is asked for.
@@ -480,19 +503,23 @@ class _Closeness:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > strange)]
 
-    def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
-        """Rows in pages, the nearest first."""
-        if not len(rows):
-            return
+    def chosen(
+        self, rows: Rows, numbers: Numbers, how: Recalling, limit: int | None
+    ) -> Iterator[Rows]:
+        """Rows in pages, the nearest first; at least so many, or all."""
         joined = reciprocal_ranks(self.words.scores[rows], how.ranking)
         if self.cosines is not None:
             ranks = reciprocal_ranks(self.cosines[rows], how.ranking)
             joined += (1 - self.unread) * ranks
         if self.asked is not None:  # what is clearly asked for comes before what is near
             joined += _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
+        count = how.ranking.chosen_at_once
+        enough = len(rows) if limit is None else -(-limit // count) * count
+        if enough < len(rows):
+            near = joined >= np.partition(joined, -enough)[-enough]
+            rows, joined = rows[near], joined[near]
         # Among equals the one said last comes first.
         order = np.lexsort((-numbers["last_confirmed_at"][rows], -joined))
-        count = how.ranking.chosen_at_once
         for first in range(0, len(rows), count):
             yield rows[order[first : first + count]]
 
