@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from inspect import signature
 from operator import attrgetter
@@ -458,7 +458,7 @@ class Services:
             self.embedder,
             questions=self._book_questions,
             own=lambda: load_own_questions(self.books),
-            shipped=lambda: load_question_vectors(model),
+            shipped=cache(lambda: load_question_vectors(model)),
             kept=self._kept_questions,
         )
 

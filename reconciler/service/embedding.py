@@ -16,7 +16,7 @@ from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
 from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
 from reconciler.floats import Embed, Floats
-from reconciler.ports.embedder import Embedder, EmbedsQueries
+from reconciler.ports.embedder import Embedder
 from reconciler.reading.question_words import about_her
 from reconciler.reading.sensitive_data import without_hashes
 
@@ -41,8 +41,8 @@ def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Floats:
     Raises:
         EmbeddingError: as in ``embed``.
     """
-    asks = embedder.embed_queries if isinstance(embedder, EmbedsQueries) else embedder.embed
-    return _checked(embedder, asks, texts)
+    # isinstance() with a protocol takes longer than some models take to answer.
+    return _checked(embedder, getattr(embedder, "embed_queries", embedder.embed), texts)
 
 
 def _checked(
@@ -67,7 +67,6 @@ def _checked(
 
 def unread(embedder: Embedder, text: str) -> str:
     """Return the parts of a text that the model cannot read; empty if the embedder cannot tell."""
-    # isinstance() with a protocol takes longer than most models take to answer.
     read: Callable[[str], str] = getattr(embedder, "unread", lambda _: "")
     return read(text)
 
