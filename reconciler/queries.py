@@ -44,7 +44,7 @@ from reconciler.resources import resource_path
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|rows|times|index|script for each):(.*)$")
+_HEADER_LINE = re.compile(r"^//\s*(mode|rows|times|kept|index|script for each):(.*)$")
 _CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
 """Stands for what Neo4j Browser shows of a text: at most 60 characters of it."""
 
@@ -154,6 +154,7 @@ class Query:
     loop: Loop | None = None
     takes_times_as_text: bool = False
     is_by_column: bool = False
+    is_kept: bool = False
     index: str | None = None
     """The index that it goes by, which is made when it is first needed; see cypher/README.md."""
 
@@ -250,6 +251,7 @@ def parse_query(name: str, text: str) -> Query:
         loop=loop,
         takes_times_as_text="times" in header,
         is_by_column="rows" in header,
+        is_kept="kept" in header,
         index=header.get("index"),
     )
 

@@ -2,6 +2,7 @@
 // belongs to accounts asks for theirs with its own, an import for those of all its lines. No row for an unknown
 // contact.
 // mode: read
+// kept: until a write
 // script for each: contact_key of contact_keys
 MATCH (contact:Contact {contact_key: $contact_key})
 RETURN contact.contact_key AS contact_key, contact.version AS version,

@@ -151,6 +151,10 @@ _LOCKED = (
 )
 
 
+_KEPT_MAX = 10_000
+"""How many answers are kept until the next write; no other process can write. A recall waits longer
+for the engine to tell the contact's version than it takes to rank a thousand facts."""
+
 _QUERY_TIMEOUT_SECONDS = 15.0
 """A read, or the wait for a connection, that takes longer is ended."""
 
@@ -181,6 +185,7 @@ class EmbeddedGraph:
         self._failure = self._advice = ""
         self._has_written = False
         self._is_erasing = False
+        self._kept: dict[str, list[Row]] | None = {}
         self._files = EmbeddedFiles(self._path)
         self._pauses = Pauses(self._use_pause)
         self._maker = Maker()
@@ -216,12 +221,24 @@ class EmbeddedGraph:
         """See ``Graph.run``; no other process holds a lock here."""
         query = self._queries[name]
         query.check_parameters(parameters)
-        if query.mode == "read":
-            with self._connection() as connection:
-                if query.is_by_column:
-                    return connection.columns(*bound(query.statements[0], parameters))
-                return _run_script(connection, query, parameters)
-        return self._write(query, parameters)
+        if query.mode == "write":
+            return self._write(query, parameters)
+        # A writer takes the answers away before it begins, so that none is kept from before it.
+        kept = self._kept if query.is_kept and self._maker.is_here else None
+        if kept is None or self._is_closed:
+            return self._read(query, parameters)
+        asked = str(parameters)
+        if (rows := kept.get(asked)) is None:
+            rows = self._read(query, parameters)
+            if len(kept) < _KEPT_MAX:
+                kept[asked] = rows
+        return [dict(row) for row in rows]
+
+    def _read(self, query: Query, parameters: Parameters) -> list[Row]:
+        with self._connection() as connection:
+            if query.is_by_column:
+                return connection.columns(*bound(query.statements[0], parameters))
+            return _run_script(connection, query, parameters)
 
     def begin(self, name: str, parameters: Parameters) -> Callable[[], list[Row]]:
         """See ``Graph.begin``; a small read takes less time here than a change of thread."""
@@ -543,7 +560,11 @@ class EmbeddedGraph:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
             self._check_may_write()
             self._check_storage()
-            yield connection
+            self._kept = None
+            try:
+                yield connection
+            finally:
+                self._kept = {}
 
     @contextmanager
     def _connection(self) -> Iterator[PlanningConnection]:

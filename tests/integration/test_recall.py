@@ -16,6 +16,7 @@ from reconciler.domain.records.facts import RankedFact
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.policies import RankingPolicy
+from reconciler.errors import GraphClosedError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall
 from reconciler.service.stores.commits import Commit
@@ -228,6 +229,64 @@ def test_a_recall_comes_to_its_end_beside_a_writer_that_never_stops(
     assert NEAREST not in texts(found)
     assert all(each.fact.is_live for each in found)
     assert len(found) in (LIMIT - 1, LIMIT)
+
+
+def test_the_embedded_engine_is_asked_for_a_version_once_until_something_is_written(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = watched_reads(graph, monkeypatch)
+    recall()
+    recall()
+    read.clear()
+    recall()
+    assert read == []
+    supersede(graph, COUNT, "7")
+    assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
+    assert read
+
+
+def test_a_version_that_was_read_before_a_commit_is_not_kept_after_it(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall()
+    written: list[Commit] = []
+
+    def beside() -> None:
+        if not written:
+            written.append(supersede(graph, COUNT, "7"))
+
+    watched_reads(graph, monkeypatch, beside)
+    assert NEAREST in texts(recall())  # it was read before
+    assert written
+    assert texts(recall())[0] == f"{NEAREST} as of version {COUNT}"
+
+
+def test_a_closed_embedded_store_answers_no_recall(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]]
+) -> None:
+    recall()
+    recall()
+    graph._graph.close()
+    with pytest.raises(GraphClosedError):
+        recall()
+
+
+def watched_reads(
+    graph: WatchedGraph, monkeypatch: pytest.MonkeyPatch, after: Callable[[], None] = lambda: None
+) -> list[object]:
+    """The reads that reach the engine; each calls a function before its rows are returned."""
+    read: list[object] = []
+    engine: Any = graph._graph
+    run = engine._read
+
+    def noting(query: object, parameters: Mapping[str, Any]) -> list[Row]:
+        read.append(query)
+        rows: list[Row] = run(query, parameters)
+        after()
+        return rows
+
+    monkeypatch.setattr(engine, "_read", noting)
+    return read
 
 
 def test_an_unknown_contact_has_nothing_to_recall(
