@@ -28,6 +28,7 @@ Vector = Callable[[str], Any]
 _VARIES = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|(?<=:)[0-9a-f]{12}(?=\])"  # a value that is hidden by a keyed hash
 )
 
 

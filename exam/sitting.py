@@ -46,6 +46,7 @@ class System:
     version: str
     needs_neo4j: bool = False
     needs_model: bool = False
+    recordings: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -72,7 +73,7 @@ def sit(system: System, stories: list[Story], wanted: Path) -> Iterator[Marked]:
     with _seated(system, wanted) as (process, recordings, folder):
         for story in stories:
             known = len(recordings.missing)
-            marked = list(_one(process, story, folder))
+            marked = list(_one(process, recordings, story, folder))
             if len(recordings.missing) == known:
                 yield from marked
 
@@ -111,7 +112,8 @@ def _lives(process: Process, recordings: Recordings, stream: Stream) -> Iterator
 
 @contextmanager
 def _seated(system: System, wanted: Path) -> Iterator[tuple[Process, Recordings, Path]]:
-    recordings = Recordings(FOLDER / "recordings" / f"{system.key}.jsonl", wanted)
+    name = system.recordings or system.key
+    recordings = Recordings(FOLDER / "recordings" / f"{name}.jsonl", wanted)
     with model_server(recordings) as url, TemporaryDirectory(prefix="exam-") as folder:
         config = {"folder": folder, "model_url": url, **system.options}
         if system.needs_neo4j:
@@ -123,11 +125,16 @@ def _seated(system: System, wanted: Path) -> Iterator[tuple[Process, Recordings,
             process.end()
 
 
-def _one(process: Process, story: Story, folder: Path) -> Iterator[Marked]:
-    error = ""
+def _one(
+    process: Process, recordings: Recordings, story: Story, folder: Path
+) -> Iterator[Marked]:
+    """The marks of a story, which is told up to the first prompt without an answer on record."""
+    error, known = "", len(recordings.missing)
     try:
         for step in story.steps:
             _take(process, story, step)
+            if len(recordings.missing) > known:
+                return
     except FailedError as failed:
         error = str(failed)
     for ask in story.asks:

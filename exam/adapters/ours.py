@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import urllib.request
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,9 +14,13 @@ from typing import Any
 
 from side import serve
 
-from reconciler import Memory, load_settings
+from reconciler import Memory, as_prompt, load_settings
 
 AGENT = "exam"
+_READS = (
+    "You answer a colleague's question about a contact in one short sentence, from the facts below "
+    "alone, as they hold now. If they do not tell, say that you do not know."
+)
 
 
 class Ours:
@@ -27,6 +33,7 @@ class Ours:
             load_settings(graph="embedded", embedded_path=path, arbiter=arbiter)
         )
         self._told: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
+        self._reader_url = f"{config['model_url']}/chat/completions" if config.get("reads") else ""
 
     def tell(self, contact: str, person: str, text: str, at: datetime) -> None:
         session_id = f"{contact}-{at:%Y-%m-%d}-{uuid.uuid4()}"  # a conversation each
@@ -52,7 +59,22 @@ class Ours:
 
     def recall(self, contact: str, question: str, limit: int) -> list[tuple[str, str]]:
         found = self._memory.contact(AGENT, contact).recall(question, limit=limit)
+        if self._reader_url:
+            return [(self._read(question, as_prompt(found)), "true")]
         return [(hit.fact.text, _state(hit)) for hit in found]
+
+    def _read(self, question: str, facts: str) -> str:
+        """What the agent's model answers when it sees the recalled facts."""
+        asked = [
+            {"role": "system", "content": f"{_READS}\n\n{facts}"},
+            {"role": "user", "content": question},
+        ]
+        body = json.dumps({"model": "recorded", "messages": asked}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._reader_url, body, headers)  # noqa: S310
+        with urllib.request.urlopen(request) as given:  # noqa: S310
+            answer: str = json.loads(given.read())["choices"][0]["message"]["content"]
+        return answer
 
     def erase(self, contact: str, about: str) -> None:
         """A fact by its id; what was never kept as a fact goes with its conversation."""
