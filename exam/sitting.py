@@ -125,9 +125,7 @@ def _seated(system: System, wanted: Path) -> Iterator[tuple[Process, Recordings,
             process.end()
 
 
-def _one(
-    process: Process, recordings: Recordings, story: Story, folder: Path
-) -> Iterator[Marked]:
+def _one(process: Process, recordings: Recordings, story: Story, folder: Path) -> Iterator[Marked]:
     """The marks of a story, which is told up to the first prompt without an answer on record."""
     error, known = "", len(recordings.missing)
     try:

@@ -71,8 +71,8 @@ class Ours:
         ]
         body = json.dumps({"model": "recorded", "messages": asked}).encode()
         headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self._reader_url, body, headers)  # noqa: S310
-        with urllib.request.urlopen(request) as given:  # noqa: S310
+        request = urllib.request.Request(self._reader_url, body, headers)
+        with urllib.request.urlopen(request) as given:
             answer: str = json.loads(given.read())["choices"][0]["message"]["content"]
         return answer
 
