@@ -691,4 +691,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    with suppress(FileNotFoundError):  # a pause may be moving the log
+        return path.stat().st_size
+    return 0

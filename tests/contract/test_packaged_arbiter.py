@@ -390,7 +390,7 @@ def test_the_value_that_a_fact_has_already_does_not_end_it(memory: Memory) -> No
 
 
 ASK_IVO = "For orders ask Ivo at the cellar."
-IVO_LEFT = "Ivo has left, so for orders please ask Marguerite, she looks after the cellar."
+IVO_LEFT = "Thanks! Ivo has left, so for orders ask Marguerite, she looks after the cellar."
 
 
 def test_a_change_in_passing_ends_a_lasting_fact_and_lasts(memory: Memory) -> None:

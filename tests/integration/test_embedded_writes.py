@@ -134,10 +134,15 @@ def engine_of(memory: Memory) -> EmbeddedGraph:
     return graph
 
 
+def waiting_for_a_pause() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "pause"}
+
+
 def test_a_dropped_store_is_not_kept_for_a_pause(tmp_path: Path) -> None:
+    others = waiting_for_a_pause()  # of stores that other tests left open
     memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m")
     memory.add_contact_note("crm", "priya", "Lives in Pune")
-    [waiting] = [thread for thread in threading.enumerate() if thread.name == "pause"]
+    [waiting] = waiting_for_a_pause() - others
     del memory
     gc.collect()
     waiting.join(30)
@@ -176,11 +181,12 @@ def test_a_store_that_is_closed_waits_for_no_pause(
 ) -> None:
     monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
     monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 600.0)
+    others = waiting_for_a_pause()
     with Memory.open(
         embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
     ) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune")
-        [waiting] = [thread for thread in threading.enumerate() if thread.name == "pause"]
+        [waiting] = waiting_for_a_pause() - others
     waiting.join(30)
     assert not waiting.is_alive()
 
