@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from weakref import WeakMethod
 
 
@@ -34,8 +35,11 @@ class Pauses:
             self._ends_at = ends_at
             if self._is_awaited:
                 return
-            self._is_awaited = True
-        threading.Thread(target=self._wait, name="pause", daemon=True).start()
+            try:
+                threading.Thread(target=self._wait, name="pause", daemon=True).start()
+                self._is_awaited = True
+            except RuntimeError:  # a program that ends starts no thread, and needs no pause
+                return
 
     def stop(self) -> None:
         """Stop waiting for pauses; a running call continues."""
@@ -51,4 +55,5 @@ class Pauses:
             do = None if self._is_stopped else self._do()
         if do:
             # No daemon: the interpreter's end would cut it off in the middle of a call.
-            threading.Thread(target=do, name="pause").start()
+            with suppress(RuntimeError):  # the program is at its end
+                threading.Thread(target=do, name="pause").start()

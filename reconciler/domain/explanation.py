@@ -264,7 +264,7 @@ def _remarks(decision: Decision) -> Iterator[str]:
     if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
-    if decision.verdict.settled and not decision.proposal.relations:
+    if decision.verdict.settled:
         yield "It agrees with one side of a dispute, so the other side ended with it."
     if decision.decided_by is DecidedBy.AMENDMENT:
         yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")

@@ -47,11 +47,13 @@ can could must shall should will would at by for from in into of off on onto out
 under until up upon with about above after again against before below between down during
 further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don
 hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn
-every everything anything list tell know known summarise summarize
 """
 STOP_WORDS = frozenset(_STOP_WORDS_LISTED.split())
-"""English function words, the parts that an apostrophe leaves of them, and what asks a memory for
-anything."""
+"""English function words, and the parts that an apostrophe leaves of them."""
+
+_ASKING_LISTED = "every everything anything list tell know known summarise summarize"
+_ASKING = frozenset(_ASKING_LISTED.split())
+"""What asks a memory for anything: it says nothing beside other words."""
 
 
 _ABOUT_THE_CONTACT = {
@@ -148,6 +150,9 @@ class AskedWords:
     def __init__(self, question: str, count: Callable[[str], int]) -> None:
         said = set(plain_words(question))
         self.language = _language_of(said, count)
+        self._nothing = STOP_WORDS
+        if not all(map(self._says_nothing, said - _ASKING)):
+            self._nothing = STOP_WORDS | _ASKING
         text = canonical_text(question)
         parted = _parted(text)
         self.is_sentence = parted != text or any(map(self._says_nothing, said))
@@ -167,7 +172,7 @@ class AskedWords:
         return list(map(self.key, self.words(text)))
 
     def _says_nothing(self, word: str) -> bool:
-        return word in STOP_WORDS or self.language in _languages().get(word, ())
+        return word in self._nothing or self.language in _languages().get(word, ())
 
 
 def is_letter(word: str) -> bool:

@@ -153,6 +153,27 @@ def test_a_dropped_store_is_not_kept_for_a_pause(tmp_path: Path) -> None:
         assert len(memory.contact("crm", "priya").recall()) == 1
 
 
+def test_a_note_is_kept_where_no_thread_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Python 3.12 once the main thread has ended; a later note begins the wait."""
+    monkeypatch.setattr(embedded_graph, "_IDLE_SECONDS", 0.05)
+    files = EmbeddedFiles(tmp_path / "m")
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
+    ) as memory:
+        with monkeypatch.context() as refusing:
+            refusing.setattr(threading.Thread, "start", refuse_to_start)
+            assert memory.add_contact_note("crm", "priya", "Lives in Pune").fact_id
+        memory.add_contact_note("crm", "priya", "Likes tea")
+        await_short_log(files)
+        assert len(memory.contact("crm", "priya").recall()) == 2
+
+
+def refuse_to_start(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
 def test_a_program_that_ends_waits_for_no_pause(tmp_path: Path) -> None:
     """It lost nothing: the log holds the note."""
     program = f"""

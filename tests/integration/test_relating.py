@@ -89,35 +89,6 @@ def test_a_note_that_says_another_live_fact_again_is_one_fact_with_it(
     assert live(memory) == {FLAT, HOUSE}
 
 
-def test_a_less_trusted_note_ends_what_it_names_for_the_fact_that_it_repeats(
-    memory: Memory,
-) -> None:
-    ann, document = memory.contact(**ANNS), "approved_doc"
-    flat, house = ann.note(FLAT, source_kind=document), ann.note(HOUSE)
-    decision = ann.note(HOUSE, source_kind=document, replaces=[flat.fact_id])
-    assert (decision.action, decision.fact_id) == (Action.SKIP, house.fact_id)
-    [chain] = ann.history()
-    assert [(fact.text, fact.observations) for fact in chain.facts] == [(HOUSE, 2), (FLAT, 1)]
-    assert not chain.supersessions[0].is_restatement
-    told = ann.explain(decision_id=decision.decision_id).sentences()
-    assert not any("dispute" in sentence for sentence in told)
-    ann.revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
-    assert live(memory) == {FLAT, HOUSE}
-
-
-@pytest.mark.parametrize("name", ["replaces", "ends"])
-def test_a_note_with_an_earlier_start_is_history_of_the_fact_that_it_repeats(
-    memory: Memory, clock: Callable[[], datetime], name: str
-) -> None:
-    ann, began = memory.contact(**ANNS), clock() - timedelta(days=90)
-    flat, house = ann.note(FLAT, valid_from=began - timedelta(days=90)), ann.note(HOUSE)
-    decision = ann.note(HOUSE, valid_from=began, **{name: [flat.fact_id]})
-    assert decision.is_history
-    [chain] = ann.history()
-    assert [fact.text for fact in chain.facts] == [HOUSE, HOUSE, FLAT]
-    assert [fact.valid_to for fact in chain.facts] == [None, house.note.said_at, began]
-
-
 def test_what_has_ended_may_return_in_place_of_another_fact(memory: Memory, call: Call) -> None:
     house = noted(call, HOUSE)
     flat = noted(call, FLAT, replaces=[house])

@@ -245,30 +245,6 @@ def test_a_note_that_says_a_live_fact_again_is_one_fact_where_what_is_named_stay
 
 
 @every(
-    ("again", "named", "changes", "action"),
-    [
-        # A less trusted word is counted, and the more trusted fact is not written again.
-        ({}, {"trust": TOOL}, {"source_kind": TOOL}, SKIP),
-        # A known fact that says more stays.
-        ({"text": f"{HOUSE[:-1]} for 300,000 EUR."}, {}, {}, SKIP),
-        # An earlier start: history of the fact that is known.
-        ({"valid_from": day(5)}, {"valid_from": day(0)}, {"valid_from": day(2)}, ADD),
-    ],
-)
-def test_what_is_named_ends_also_where_the_known_fact_is_not_written_again(
-    again: dict[str, Any], named: dict[str, Any], changes: dict[str, Any], action: Action
-) -> None:
-    facts = [
-        neighbour(0.99, number=2, **{"text": HOUSE} | again),
-        neighbour(0.5, FLAT, **named),
-    ]
-    verdict = told(HOUSE, facts, changes, replaces=[ONE])
-    assert (verdict.action, verdict.is_history) == (action, action is ADD)
-    assert verdict.ended == (facts[1],)
-    assert not verdict.is_restatement or verdict.is_history
-
-
-@every(
     ("fact", "changes"),
     [({"is_upcoming": True}, {}), ({}, {"valid_from": day(200)})],
 )

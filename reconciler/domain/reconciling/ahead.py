@@ -364,7 +364,7 @@ def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict
         known: the fact that decided the verdict, if any.
     """
     ended = f"it held until {ended_at:%Y-%m-%d}"
-    verdict = replace(verdict, can_be_arbitrated=False, settled=())
+    verdict = replace(verdict, can_be_arbitrated=False)
     if verdict.is_history:
         return replace(verdict, reason=f"{ended}; {verdict.reason}")
     says_again = verdict.action is Action.UPDATE and verdict.is_restatement

@@ -177,7 +177,7 @@ def settle(
     says_again = verdict.is_restatement or verdict.action is Action.SKIP
     if known is None or not says_again or verdict.is_history or note.is_hedged:
         return verdict
-    ended_ids = {fact.fact_id for fact in verdict.ended}
+    ended_ids = {target.fact_id for target in verdict.targets}
     settled = tuple(
         neighbour_of(fact, 0.0)
         for fact in disputed.get(known.fact_id, ())
@@ -188,7 +188,7 @@ def settle(
     kept_apart = tuple(conflict for conflict in verdict.conflicts if conflict not in settled)
     texts = ", ".join(f'"{fact.text}"' for fact in settled)
     reason = f"{verdict.reason}; that settles the dispute with {texts}"
-    return replace(verdict, settled=verdict.settled + settled, conflicts=kept_apart, reason=reason)
+    return replace(verdict, settled=settled, conflicts=kept_apart, reason=reason)
 
 
 def _is_settled_by(note: Note, known: Neighbour, other: Fact, policy: ReconcilePolicy) -> bool:

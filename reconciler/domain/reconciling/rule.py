@@ -412,19 +412,16 @@ def decide(
             fact for fact in beside if not (fact.is_upcoming or fact.fact_id in relations.named_ids)
         ]
         again = decide(note, others, policy, unread=unread, is_state=is_state)
-        if again.is_restatement and not (verdict.targets and note.is_ahead(note.said_at)):
-            again = replace(
-                again, reason=f"{verdict.reason}; {again.reason}", voided=verdict.voided
+        is_plan = bool(verdict.targets) and note.is_ahead(note.said_at)
+        if again.action is Action.UPDATE and again.is_restatement and not is_plan:
+            verdict = replace(
+                again,
+                decided_by=related_by,
+                reason=f"{verdict.reason}; {again.reason}",
+                targets=again.targets + verdict.targets,
+                conflicts=again.conflicts + verdict.conflicts,
+                voided=verdict.voided,
             )
-            if again.action is Action.UPDATE:
-                verdict = replace(
-                    again,
-                    decided_by=related_by,
-                    targets=again.targets + verdict.targets,
-                    conflicts=again.conflicts + verdict.conflicts,
-                )
-            else:  # the known fact is not written again: it replaces what ends
-                verdict = replace(again, settled=verdict.targets, is_restatement=again.is_history)
     return replace(verdict, can_be_arbitrated=False)
 
 

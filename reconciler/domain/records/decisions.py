@@ -99,8 +99,8 @@ class Verdict(Generic[FactT]):
             over the observations and evidence of the old one.
         is_history: the note is written as history of its target, not live.
         is_contested: the value goes back and forth; set by ``contest``.
-        settled: further facts that end: the note agrees with the other side of their dispute
-            (``settle``); or a model says so, and the note repeats a fact that stays.
+        settled: facts that end because the note agrees with the other side of their dispute; set by
+            ``settle``.
         findings: what the guard found between the note and the fact it was decided on.
         can_be_arbitrated: whether an arbiter, if there is one, is asked before this is written.
         voided: the targets that were never true, as the note says; their interval becomes empty

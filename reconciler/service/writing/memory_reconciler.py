@@ -436,8 +436,7 @@ class MemoryReconciler:
             )
         relations = self._still_held(submission, seen)
         verdict = self._decided(submission, seen, relations=relations)
-        is_idle = verdict.is_history and not verdict.settled
-        if is_idle and relations and relations.ends and not submission.settles_id:
+        if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
             raise InvalidRequestError(
                 f"fact {newer} starts later than this note, so this note becomes history and ends "
