@@ -25,6 +25,10 @@ from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
 
 
+def opened(path: Path) -> Memory:
+    return Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path)
+
+
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every statement that the engine is sent."""
@@ -60,9 +64,7 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
 def test_a_restatement_looks_for_no_dispute_where_there_is_none(
     sent: list[str], tmp_path: Path
 ) -> None:
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
-    ) as memory:
+    with opened(tmp_path / "m") as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune")
         sent.clear()
         assert memory.add_contact_note("crm", "priya", "Lives in Pune").superseded_ids
@@ -90,9 +92,7 @@ def test_the_log_is_shortened_in_a_pause(
     monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", quiet_bytes)
     monkeypatch.setattr(embedded_graph, pause, 0.05)
     files = EmbeddedFiles(tmp_path / "m")
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
-    ) as memory:
+    with opened(files.main) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune")
         await_short_log(files)
         memory.add_contact_note("crm", "priya", "Likes tea")
@@ -106,9 +106,7 @@ def test_a_log_that_grows_is_shortened_after_the_short_pause(
     """The long pause, which the first note began, is cut short."""
     monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 0.05)
     files = EmbeddedFiles(tmp_path / "m")
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
-    ) as memory:
+    with opened(files.main) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune")
         monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
         memory.add_contact_note("crm", "priya", "Likes tea")
@@ -118,7 +116,7 @@ def test_a_log_that_grows_is_shortened_after_the_short_pause(
 def test_a_pause_after_the_files_were_deleted_leaves_the_error_to_the_closing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m")
+    memory = opened(tmp_path / "m")
     memory.add_contact_note("crm", "priya", "Lives in Pune")
     for path in tmp_path.iterdir():
         path.unlink()
@@ -140,16 +138,14 @@ def waiting_for_a_pause() -> set[threading.Thread]:
 
 def test_a_dropped_store_is_not_kept_for_a_pause(tmp_path: Path) -> None:
     others = waiting_for_a_pause()  # of stores that other tests left open
-    memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m")
+    memory = opened(tmp_path / "m")
     memory.add_contact_note("crm", "priya", "Lives in Pune")
     [waiting] = waiting_for_a_pause() - others
     del memory
     gc.collect()
     waiting.join(30)
     assert not waiting.is_alive()
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
-    ) as memory:
+    with opened(tmp_path / "m") as memory:
         assert len(memory.contact("crm", "priya").recall()) == 1
 
 
@@ -159,9 +155,7 @@ def test_a_note_is_kept_where_no_thread_can_be_started(
     """As in Python 3.12 once the main thread has ended; a later note begins the wait."""
     monkeypatch.setattr(embedded_graph, "_IDLE_SECONDS", 0.05)
     files = EmbeddedFiles(tmp_path / "m")
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
-    ) as memory:
+    with opened(files.main) as memory:
         with monkeypatch.context() as refusing:
             refusing.setattr(threading.Thread, "start", refuse_to_start)
             assert memory.add_contact_note("crm", "priya", "Lives in Pune").fact_id
@@ -184,9 +178,7 @@ memory = Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path
 memory.add_contact_note("crm", "priya", "Lives in Pune")
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
-    ) as memory:
+    with opened(tmp_path / "m") as memory:
         assert len(memory.contact("crm", "priya").recall()) == 1
 
 
@@ -203,9 +195,7 @@ def test_a_store_that_is_closed_waits_for_no_pause(
     monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
     monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 600.0)
     others = waiting_for_a_pause()
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
-    ) as memory:
+    with opened(tmp_path / "m") as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune")
         [waiting] = waiting_for_a_pause() - others
     waiting.join(30)
@@ -231,9 +221,7 @@ def test_what_writes_took_is_given_back_once_the_log_is_folded_in(
 ) -> None:
     log_lengths: list[int] = []
     monkeypatch.setattr(embedded_graph, "CHECKPOINT_LOG_BYTES", 1)
-    with Memory.open(
-        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
-    ) as memory:
+    with opened(tmp_path / "m") as memory:
         monkeypatch.setattr(
             embedded_graph,
             "give_back_memory",
