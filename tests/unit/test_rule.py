@@ -726,6 +726,24 @@ def test_what_an_unsure_judge_suspects_is_linked_and_does_not_end() -> None:
     assert verdict.reason.endswith("the arbiter is unsure whether it replaces a known fact")
 
 
+@every(
+    ("text", "confidence", "is_linked"),
+    [
+        ("Reads the trade weekly.", 0.84, False),
+        ("Reads the trade weekly.", 0.85, True),
+        ("Wants no printed catalogue.", 0.61, True),
+    ],
+)
+def test_a_suspicion_about_another_matter_must_be_surer(
+    text: str, confidence: float, is_linked: bool
+) -> None:
+    known = neighbour(0.3, "Gets our printed catalogue.")
+    unsure = replace(judgement(Relation.UNSURE, ADD), confidence=confidence)
+    policy = replace(DEFAULT, reach=0.2)
+    verdict = decide(note(text), [known], policy, unsure)
+    assert verdict.conflicts == ((known,) if is_linked else ())
+
+
 def test_what_an_unsure_judge_suspects_saves_no_fact_from_the_rule() -> None:
     near = neighbours(0.9, 0.81)
     verdict = decide(note(), near, DEFAULT, judgement(Relation.UNSURE, ADD, 2))

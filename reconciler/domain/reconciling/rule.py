@@ -40,6 +40,7 @@ from reconciler.domain.reconciling.verdicts import (
     live_first,
     losses_of,
     match_of,
+    may_end,
     news_of,
     without_loss,
 )
@@ -143,7 +144,7 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
     if judgement is None or verdict is None or not verdict.can_be_arbitrated:
         return None
     if judgement.relation is Relation.UNSURE:
-        return _suspected(judgement, shown, verdict)
+        return _suspected(note, judgement, shown, verdict)
     reason = f"the arbiter calls it {judgement.relation}"
     if judgement.action is Action.ADD or judgement.target is None:
         return add(DecidedBy.ARBITER, reason)
@@ -175,14 +176,25 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
     return replace(verdict, targets=(target, *_also_ended(note, judgement, shown, policy)))
 
 
+_SUSPECTED_MIN = 0.85
+"""How sure an unsure judge must be about a fact of which the note does not speak. Source: the writers
+in ``judge/`` that it was not trained on. Below it 69 of 109 such suspicions were wrong."""
+
+
 def _suspected(
-    judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
+    note: Note, judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
 ) -> Verdict | None:
-    """Keep the verdict so far, with a link to the fact that an unsure judge suspects, if any."""
+    """Keep the verdict so far, with a link to the fact that an unsure judge suspects, if any.
+
+    If the note does not speak of that fact, the judge must be surer: otherwise the contact is asked
+    which of two unrelated facts holds.
+    """
     if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
         return None
     fact = shown[judgement.target - 1]
     if fact in verdict.conflicts or fact.is_expired:
+        return None
+    if judgement.confidence < _SUSPECTED_MIN and not may_end(note, fact):
         return None
     return replace(
         verdict,
