@@ -549,7 +549,8 @@ class FactFinder:
                 "(recall_about)"
             )
         question = question_of(self.embedder, query)
-        if wanted.min_score is None:  # it is compared with the plain cosine
+        is_floored = wanted.min_score is None
+        if is_floored:  # a score is compared with the plain cosine
             question = with_asked(question, (), self.asked_attributes)
         assert question.vector is not None  # noqa: S101  there is a model
         asked = _Search(scope, question.vector, limit, wanted)
@@ -557,10 +558,9 @@ class FactFinder:
         hits, is_all = self._growing(self.fact_store.find_nearest, asked, is_exact=False)
         if not is_all:
             ids = [contact_id for contact_id, _ in self.contact_store.list_contact_ids(scope)]
-            look = partial(self.fact_store.list_nearest, contact_ids=ids)
-            hits, _ = self._growing(look, asked)
+            hits, _ = self._growing(partial(self.fact_store.list_nearest, contact_ids=ids), asked)
         names = [self._name(asked, name) for name in names_in(query)]
-        if wanted.min_score is None and _asks_of_unknown(query, names):
+        if is_floored and _asks_of_unknown(query, names):
             return []
         found = {hit.fact.fact_id: hit for hit in hits}
         found |= {hit.fact.fact_id: hit for hit in self._named(asked, names, found)}
@@ -572,7 +572,7 @@ class FactFinder:
         }
         ordered = sorted(found.values(), key=lambda hit: -nearness[hit.fact.fact_id])
         floor = self.how.floor
-        if floor is None or wanted.min_score is not None:
+        if floor is None or not is_floored:
             return ordered[:limit]
         words = WordIndex([told(hit.fact) for hit in ordered]).matches(query)
         least = question.strange + floor.of(
@@ -588,18 +588,18 @@ class FactFinder:
     def _name(self, asked: _Search, name: str) -> _Name:
         """Find the contacts of a name, and the facts that mention it."""
         word, spellings = longest_word(name), needles(name)
-        contacts = self.contact_store.find_named_contacts(asked.scope, word, _NAMED_MAX)
-        page = self.fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
-        facts = mentioning(self._recallable(page), name, lambda pair: pair[1])
+        facts = self._recallable(self.fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX))
         return _Name(
             text=name,
             spellings=spellings,
             contact_ids=[
                 contact_id
-                for contact_id, called in contacts
+                for contact_id, called in self.contact_store.find_named_contacts(
+                    asked.scope, word, _NAMED_MAX
+                )
                 if mentions(contact_id, spellings) or mentions(called or "", spellings)
             ],
-            facts=[pair for pair, _ in facts],
+            facts=[pair for pair, _ in mentioning(facts, name, lambda pair: pair[1])],
         )
 
     def _named(
@@ -608,8 +608,9 @@ class FactFinder:
         """Find more facts that mention a name of the query, or are about a contact of that name."""
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
-            look = partial(self.fact_store.list_nearest, contact_ids=contact_ids)
-            yield from self._growing(look, asked)[0]
+            yield from self._growing(
+                partial(self.fact_store.list_nearest, contact_ids=contact_ids), asked
+            )[0]
         named = {
             fact.fact_id: (contact_id, fact)
             for name in names
@@ -636,24 +637,22 @@ class FactFinder:
             near = look(asked.scope, self.embedder.model_id, asked.vector, rows)
             hits = self._passing(asked, near)
             is_exact = is_exact or any(each.is_exact for each in near)
-            is_all = is_exact and (len(near) < rows or near[-1].cosine < asked.least)
-            is_all = is_all or len(hits) == asked.limit
+            is_all = len(hits) == asked.limit or (
+                is_exact and (len(near) < rows or near[-1].cosine < asked.least)
+            )
             rows *= _OVERFETCH
             if is_all or not (is_exact or rows <= _INDEXED_MAX):
                 return hits, is_all
 
     def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
-        now = self.clock()
         cosines = {each.fact_id: each.cosine for each in near if each.cosine >= asked.least}
         found = self.fact_store.find_agents_facts(asked.scope, list(cosines))
-        passing = (
-            FoundFact(
-                contact_id=found[fact_id][0], fact=found[fact_id][1].as_of(now), similarity=cosine
-            )
-            for fact_id, cosine in cosines.items()
-            if fact_id in found
+        facts = self._recallable(filter(None, map(found.get, cosines)))
+        hits = (
+            FoundFact(contact_id=contact_id, fact=fact, similarity=cosines[fact.fact_id])
+            for contact_id, fact in facts
+            if asked.wanted.fits(fact)
         )
-        hits = (hit for hit in passing if self._is_told(hit.fact) and asked.wanted.fits(hit.fact))
         return list(islice(hits, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
@@ -665,12 +664,12 @@ class FactFinder:
 
     def _recallable(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
         now = self.clock()
-        as_now = ((contact_id, fact.as_of(now)) for contact_id, fact in facts)
-        return ((contact_id, fact) for contact_id, fact in as_now if self._is_told(fact))
-
-    def _is_told(self, fact: Fact) -> bool:
-        is_sure = fact.confidence >= self.how.confidence_min
-        return is_sure and fact.is_told(hides_expired=self.how.hides_expired)
+        for contact_id, stored in facts:
+            fact = stored.as_of(now)
+            if fact.confidence >= self.how.confidence_min and fact.is_told(
+                hides_expired=self.how.hides_expired
+            ):
+                yield contact_id, fact
 
 
 def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:

@@ -30,7 +30,7 @@ COLD = {
     *("link_task_session", "list_contact_keys", "count_contacts"),
     *("list_unplaced", "list_changes"),
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
-    *("find_nearest", "find_expiry", "list_expiring_of_agent"),
+    *("find_nearest", "list_mentions", "find_expiry", "list_expiring_of_agent"),
     *("list_pending_ids_of_agent", "list_disputed_of_agent", "list_given_ids"),
 }
 """What an operator asks for now and then, or a task once. One pass over few columns of a table is

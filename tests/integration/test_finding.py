@@ -41,6 +41,13 @@ def texts(found: list[FoundFact]) -> list[tuple[str, str]]:
     return [(each.contact_id, each.fact.text) for each in found]
 
 
+def test_an_agent_of_a_longer_name_keeps_its_facts(memory: Memory) -> None:
+    memory.add_contact_note("crm2", "dora", "Works at Acme.")
+    assert {hit.contact_id for hit in memory.agent("crm").find("Works at Acme.")} == {*NOTES}
+    assert {hit.contact_id for hit in memory.agent("crm").recall_about("Acme")} == {*NOTES}
+    assert texts(memory.agent("crm2").recall_about("Acme")) == [("dora", "Works at Acme.")]
+
+
 def test_a_name_finds_the_facts_of_one_contact(memory: Memory) -> None:
     assert texts(memory.contact("crm", "alice").recall_about("ACME Corp.")) == [
         ("alice", "Works at Acme.")

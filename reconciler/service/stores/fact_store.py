@@ -220,8 +220,9 @@ class FactStore(Store):
         """
         asked = _wanted(vector, embedding_model, limit)
         with suppress(GraphUnavailableError):  # millions of facts may take longer than a query may
-            rows = self._compared("find_nearest", {"agent_key": scope.agent_key, **asked})
-            return self._near(rows)
+            return self._near(
+                self._compared("find_nearest", {"agent_key": scope.agent_key, **asked})
+            )
         return []
 
     def list_nearest(
