@@ -39,8 +39,9 @@ QUIET_LOG_BYTES = 1 << 20
 wait."""
 
 BUFFER_POOL_BYTES = 1 << 30
-"""Memory for the pages that the engine works with."""
+"""Memory for the pages that the engine works with. A large store gets more, see ``_pool_bytes``."""
 
+_UNLIMITED = 1 << 63
 _STORE_BYTES_MAX = 1 << 40
 """Address space that the engine reserves for a file when it opens it. Its own default, 8 TiB, fills
 the address space of a process after fifteen stores."""
@@ -428,8 +429,11 @@ class EmbeddedFiles:
         os.close(os.open(self.main, os.O_RDONLY))
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
-        store_bytes, pool_bytes = _reserved_bytes(_address_space_bytes())
-        if _size(self.main) > store_bytes // 2:
+        file_bytes = _size(self.main)
+        store_bytes, pool_bytes = _reserved_bytes(
+            _address_space_bytes(), _pool_bytes(file_bytes, _memory_bytes())
+        )
+        if file_bytes > store_bytes // 2:
             raise self._space_error()
         # A new file has its first page written. A log is read without clearing: a damaged byte in
         # it may read as a length of many gigabytes. The engine asks for that much memory, meets
@@ -632,27 +636,42 @@ class EmbeddedFiles:
             return copied.log_bytes
 
 
-def _address_space_bytes() -> int | None:
-    """The limit of this process's address space in bytes; None if there is no limit."""
+def _memory_bytes() -> int:
+    """The memory that this process may use: the machine's, or less in a container."""
+    found = 0
+    with suppress(AttributeError, OSError, ValueError):  # Windows; no group; a group without limit
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return found
+
+
+def _pool_bytes(file_bytes: int, memory_bytes: int) -> int:
+    """The size of the buffer pool for a file.
+
+    A search of all facts reads a quarter of a large file. If that does not fit, every search reads
+    it again, and takes five times as long.
+    """
+    return max(BUFFER_POOL_BYTES, min(file_bytes // 3, memory_bytes // 4))
+
+
+def _address_space_bytes() -> int:
+    """The limit of this process's address space in bytes."""
     try:
         import resource  # not on Windows
     except ImportError:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else soft
+        return _UNLIMITED
+    return resource.getrlimit(resource.RLIMIT_AS)[0] % _UNLIMITED  # on Linux no limit is -1
 
 
-def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
+def _reserved_bytes(space_bytes: int, pool_bytes: int) -> tuple[int, int]:
     """Address space to reserve for a store, and for its buffer pool.
 
     If there is a limit, the store gets a quarter of it, rounded to the power of two that the engine
     needs, and the pool gets an eighth. Python, the model and the engine's threads need the rest.
     """
-    if space_bytes is None:
-        return _STORE_BYTES_MAX, BUFFER_POOL_BYTES
     quarter = min(max(space_bytes // 4, _STORE_BYTES_MIN), _STORE_BYTES_MAX)
     store_bytes = 1 << (quarter.bit_length() - 1)
-    return store_bytes, min(max(space_bytes // 8, _STORE_BYTES_MIN // 2), BUFFER_POOL_BYTES)
+    return store_bytes, min(max(space_bytes // 8, _STORE_BYTES_MIN // 2), pool_bytes)
 
 
 def _unfinished_from(log: Path) -> int | None:

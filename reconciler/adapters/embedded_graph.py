@@ -22,7 +22,6 @@ from reconciler.adapters.embedded_connections import (
     UnreadableRowsError,
 )
 from reconciler.adapters.embedded_files import (
-    BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
     ENGINE_ERRORS,
     QUIET_LOG_BYTES,
@@ -658,7 +657,7 @@ class EmbeddedGraph:
             return GraphConflictError(f"another writer came first ({brief})")
         if POOL_IS_FULL in text:
             return GraphUnavailableError(
-                f"{self._path}: the engine's {BUFFER_POOL_BYTES >> 20} MiB of memory were full; "
+                f"{self._path}: the engine's memory was full; "
                 "try again, with fewer calls at the same time"
             )
         if "Interrupted" in text:
