@@ -1,4 +1,4 @@
-// The records of decisions about a contact by their ids, newest first. A decision about another contact gives
+// The records of decisions about a contact by their ids, in no order. A decision about another contact gives
 // no row, as if it did not exist. The contact's key stands in the same MATCH on purpose: without it one
 // engine scans the decisions of the whole store.
 // mode: read
@@ -6,4 +6,3 @@
 MATCH (decision:Decision {decision_id: $wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
 RETURN decision.decision_id AS decision_id, decision.record AS record,
        decision.correction AS correction, decision.at AS at
-ORDER BY at DESC, decision_id

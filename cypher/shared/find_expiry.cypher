@@ -2,7 +2,7 @@
 // that expire until then need to be sorted with all their columns.
 // mode: read
 MATCH (fact:Fact)
-WHERE fact.state IN ['live', 'expired'] AND fact.expires_at <= $until
+WHERE fact.expires_at <= $until AND (fact.state = 'live' OR fact.state = 'expired')
   AND (fact.expires_at > $now
        OR ($also_expired AND fact.category <> 'volatile' AND fact.valid_to IS NULL))
 RETURN fact.expires_at AS expires_at

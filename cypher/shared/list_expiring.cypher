@@ -8,7 +8,7 @@ MATCH (fact)
 WHERE fact.state IN ['live', 'expired'] AND fact.expires_at <= $until
   AND (fact.expires_at > $now
        OR ($also_expired AND fact.category <> 'volatile' AND fact.valid_to IS NULL))
-RETURN contact_key, contact_id,
-       // include: fact
+RETURN contact_key, contact_id, fact.fact_id AS fact_id,
+       fact.expires_at AS expires_at
 ORDER BY expires_at, contact_key, fact_id
 LIMIT $limit

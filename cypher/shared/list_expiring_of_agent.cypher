@@ -2,7 +2,7 @@
 // since the links of each contact take longer to read than this column of all facts.
 // mode: read
 MATCH (fact:Fact)
-WHERE fact.state IN ['live', 'expired'] AND fact.expires_at <= $until
+WHERE fact.expires_at <= $until AND (fact.state = 'live' OR fact.state = 'expired')
   AND (fact.expires_at > $now
        OR ($also_expired AND fact.category <> 'volatile' AND fact.valid_to IS NULL))
 WITH fact
@@ -10,7 +10,7 @@ MATCH (fact)-[about:ABOUT]->(contact:Contact)
 // embedded: join fact, about, contact
 WITH fact, contact
 MATCH (contact)<-[:KNOWS]-(agent:Agent {agent_key: $agent_key})
-RETURN contact.contact_key AS contact_key, contact.contact_id AS contact_id,
-       // include: fact
+RETURN contact.contact_key AS contact_key, contact.contact_id AS contact_id, fact.fact_id AS fact_id,
+       fact.expires_at AS expires_at
 ORDER BY expires_at, contact_key, fact_id
 LIMIT $limit

@@ -349,4 +349,4 @@ def test_decisions_read_in_one_piece_are_those_that_are_looked_up(
     names = asked_of(memory, monkeypatch)
     assert ann.decisions() == looked_up
     assert looked_up[0].compared_with
-    assert {"list_contact_decisions", "list_contact_comparisons"} <= set(names)
+    assert "list_contact_comparisons" in names

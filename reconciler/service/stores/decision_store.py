@@ -38,6 +38,7 @@ from reconciler.service.stores.rows import (
     TAKEN,
     UNREADABLE,
     Scopes,
+    batches,
     first_rows,
     of_contacts,
     pages,
@@ -47,8 +48,11 @@ from reconciler.service.stores.rows import (
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 _LOOKED_UP_MAX = 500
-"""The most decisions of one contact that are looked up by their ids. If more are wanted, all of its
-decisions are read at once; reading one costs a twentieth of a look-up."""
+"""The most decisions of one contact of which the comparisons are looked up by their ids. If more
+are wanted, all of the contact's are read at once; reading one costs a twentieth of a look-up."""
+
+_HELD_AT_ONCE = 50
+"""Held notes that are read together: as many as a list of questions mostly shows."""
 
 _WINDOW_MAX = 10_000
 """The most changes that get their places, or are looked through, in one transaction."""
@@ -108,7 +112,7 @@ class DecisionStore(Store):
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
         ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
-        return self._made(scope.contact_key, ids)
+        return [*self.find_records(ids).values()]
 
     def list_given_ids(self, scope: Scope, keys: Sequence[str]) -> set[str]:
         """List the ids of the decisions from sessions of these merged contacts, and the answers."""
@@ -129,7 +133,7 @@ class DecisionStore(Store):
 
     def list_revocations(self, scope: Scope, or_door: str) -> list[Decision]:
         """List the decisions of ``list_revocation_ids``, without comparisons."""
-        return self._made(scope.contact_key, self.list_revocation_ids(scope, or_door))
+        return [*self.find_records(self.list_revocation_ids(scope, or_door)).values()]
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """List all decisions about a contact, newest first, without comparisons."""
@@ -200,7 +204,7 @@ class DecisionStore(Store):
         )
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
-        for some in pages(rows):
+        for some in batches(rows, _HELD_AT_ONCE):
             if is_bare:
                 yield from self.find_records(row["decision_id"] for row in some).values()
             else:
@@ -416,15 +420,8 @@ class DecisionStore(Store):
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Return the decisions of these rows, with comparisons, newest first."""
-        ids: dict[str, list[str]] = {}
-        for wanted_row in wanted:
-            ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
-        made = [
-            decision
-            for contact_key, decision_ids in ids.items()
-            for decision in self._made(contact_key, decision_ids)
-        ]
-        return self._with_comparisons(made)
+        ids = (row["decision_id"] for row in wanted)
+        return self._with_comparisons([*self.find_records(ids).values()])
 
     def _with_comparisons(self, made: Sequence[Decision]) -> list[Decision]:
         """Return these decisions with their comparisons, newest first."""
@@ -446,17 +443,6 @@ class DecisionStore(Store):
         for contact_key, own in ids.items():
             if len(own) > _LOOKED_UP_MAX:
                 yield from self.rows("list_contact_comparisons", contact_key=contact_key)
-
-    def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
-        if not decision_ids:
-            return []
-        if len(decision_ids) <= _LOOKED_UP_MAX:
-            ids = list(decision_ids)
-            return DECISIONS.all(
-                self.rows("find_decisions", contact_key=contact_key, decision_ids=ids)
-            )
-        rows, wanted = self.rows("list_contact_decisions", contact_key=contact_key), {*decision_ids}
-        return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
 
 
 def _change(row: Row) -> Change:

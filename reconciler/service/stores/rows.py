@@ -243,8 +243,8 @@ def _decision(row: Row) -> Decision:
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
     """Add comparisons to a decision; a fact is marked as expired if it was so then."""
     expired_ids = decision.expired_ids
-    as_then = tuple(replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared)
-    return replace(decision, compared_with=as_then)
+    as_then = [replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared]
+    return replace(decision, compared_with=tuple(sorted(as_then, key=lambda fact: fact.rank)))
 
 
 def _cited(row: Row) -> Row:
