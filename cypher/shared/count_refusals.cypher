@@ -5,5 +5,5 @@ WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_id AS contact_id, decision
 MATCH (decision)
 WHERE decision.action = 'REJECT'
-RETURN contact_id, decision.gate_reason AS gate_reason, count(decision) AS refusals
-ORDER BY contact_id, refusals DESC, gate_reason
+RETURN contact_id, decision.gate_reason AS reason, count(decision) AS refusals
+ORDER BY contact_id, refusals DESC, reason

@@ -209,12 +209,13 @@ def near_pairs(
         size = _BLOCK_ROWS
     for first in range(0, len(facts), size):
         block = vectors[first : first + size] @ vectors[first:].T
-        for row, column in np.argwhere(block >= cosine_min).tolist():
-            one, other = facts[first + row], facts[first + column]
-            pair = (one.fact_id, other.fact_id)
-            # Each pair once.
-            if row < column and not _differ(one, other) and frozenset(pair) not in linked:
-                yield pair
+        for place in np.flatnonzero(block >= cosine_min).tolist():
+            row, column = divmod(place, len(facts) - first)
+            if row < column:  # each pair once
+                one, other = facts[first + row], facts[first + column]
+                pair = (one.fact_id, other.fact_id)
+                if not _differ(one, other) and frozenset(pair) not in linked:
+                    yield pair
 
 
 def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:

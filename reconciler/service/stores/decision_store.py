@@ -111,8 +111,7 @@ class DecisionStore(Store):
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
-        ids = [row["decision_id"] for row in self.rows_of(scope, "list_made_ids")]
-        return [*self.find_records(ids).values()]
+        return self._records(row["decision_id"] for row in self.rows_of(scope, "list_made_ids"))
 
     def list_given_ids(self, scope: Scope, keys: Sequence[str]) -> set[str]:
         """List the ids of the decisions from sessions of these merged contacts, and the answers."""
@@ -133,7 +132,7 @@ class DecisionStore(Store):
 
     def list_revocations(self, scope: Scope, or_door: str) -> list[Decision]:
         """List the decisions of ``list_revocation_ids``, without comparisons."""
-        return [*self.find_records(self.list_revocation_ids(scope, or_door)).values()]
+        return self._records(self.list_revocation_ids(scope, or_door))
 
     def list_records(self, scope: Scope) -> list[Decision]:
         """List all decisions about a contact, newest first, without comparisons."""
@@ -205,10 +204,8 @@ class DecisionStore(Store):
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
         for some in batches(rows, _HELD_AT_ONCE):
-            if is_bare:
-                yield from self.find_records(row["decision_id"] for row in some).values()
-            else:
-                yield from self._decisions(some)
+            made = self._records(row["decision_id"] for row in some)
+            yield from made if is_bare else self._with_comparisons(made)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """List earlier decisions about the same inference, oldest first."""
@@ -283,11 +280,7 @@ class DecisionStore(Store):
         """Count the refusals of the gate, by contact and reason; read page by page."""
         for page in pages(scopes):
             for row in self.rows("count_refusals", **of_contacts(page)):
-                yield RefusalCount(
-                    contact_id=row["contact_id"],
-                    reason=row["gate_reason"],
-                    refusals=row["refusals"],
-                )
+                yield RefusalCount(**row)
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
         """Find the contact's decision of that id; None if there is none.
@@ -324,9 +317,12 @@ class DecisionStore(Store):
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
         """Return the readable decisions of these ids, by id, without comparisons."""
+        return {made.decision_id: made for made in self._records(decision_ids)}
+
+    def _records(self, decision_ids: Iterable[str]) -> list[Decision]:
+        """Return the readable decisions of these ids, without comparisons; in no order."""
         asked = list(decision_ids)
-        rows = self.rows("find_records", decision_ids=asked) if asked else []
-        return {made.decision_id: made for made in DECISIONS.all(rows)}
+        return DECISIONS.all(self.rows("find_records", decision_ids=asked) if asked else [])
 
     def record_correction(
         self, scope: Scope, decision_id: str, relation: Relation, at: datetime
@@ -420,8 +416,7 @@ class DecisionStore(Store):
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Return the decisions of these rows, with comparisons, newest first."""
-        ids = (row["decision_id"] for row in wanted)
-        return self._with_comparisons([*self.find_records(ids).values()])
+        return self._with_comparisons(self._records(row["decision_id"] for row in wanted))
 
     def _with_comparisons(self, made: Sequence[Decision]) -> list[Decision]:
         """Return these decisions with their comparisons, newest first."""

@@ -289,8 +289,7 @@ class FactStore(Store):
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """True if the episode is already evidence of the fact, or of a fact that it restates."""
-        rows = self.rows("find_resting", episode_id=episode_id)
-        resting = {str(row["fact_id"]) for row in rows}
+        resting = {row["fact_id"] for row in self.rows("find_resting", episode_id=episode_id)}
         if fact_id in resting or not resting:
             return bool(resting)
         return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
@@ -413,8 +412,7 @@ class FactStore(Store):
         ids = [row["fact_id"] for row in rows]
         found = by_fact_id(FACTS.all(self.rows("find_listed_facts", fact_ids=ids)))
         for row in rows:
-            fact = found.get(row["fact_id"])
-            if fact and not fact.has_ended:
+            if (fact := found.get(row["fact_id"])) and not fact.has_ended:
                 yield row["contact_id"], fact
 
     def record_use(self, used: Mapping[str, Use]) -> None:

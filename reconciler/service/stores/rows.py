@@ -367,11 +367,9 @@ def first_rows(
         limit: at most this many; None for all.
         of_agent: the query for all contacts of an agent.
     """
-    rows: list[Row] = []
     if isinstance(scopes, Scope):
-        rows = run(of_agent, {"agent_key": scopes.agent_key, **asked})
-        return sorted(rows, key=order)[:limit]
+        return sorted(run(of_agent, asked | {"agent_key": scopes.agent_key}), key=order)[:limit]
+    rows: list[Row] = []
     for some in pages(scopes):
-        rows += run(query, {**of_contacts(some), **asked})
-        rows = sorted(rows, key=order)[:limit]
+        rows = sorted(rows + run(query, asked | of_contacts(some)), key=order)[:limit]
     return rows
