@@ -1,5 +1,5 @@
 // When the next facts of the whole store expire, up to a place in that order; no row if there are fewer. Only facts
-// that expire until then need to be sorted with all their columns.
+// that expire until then need to be joined with their contacts.
 // mode: read
 MATCH (fact:Fact)
 WHERE fact.expires_at <= $until AND (fact.state = 'live' OR fact.state = 'expired')

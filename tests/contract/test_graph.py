@@ -465,7 +465,6 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
     "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},
-    "find_listed_facts": {"fact_ids": [FIRST["fact_id"]]},
     "find_nearest": INDEXED,
     "list_nearest": NEAREST,
     "find_named_contacts": {"agent_key": ALICE.agent_key, "word": "ali", "limit": 5},

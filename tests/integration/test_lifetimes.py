@@ -11,8 +11,6 @@ import pytest
 from reconciler import Action, Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.errors import InvalidNoteError
-from reconciler.ports.graph import Row
-from reconciler.service.stores import fact_store
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
@@ -261,22 +259,6 @@ def test_every_engine_lists_what_is_over_before_what_ends_next(
         clock.pass_days(31)
         found = memory.contact("crm", "alice").expiring(days=10)
         assert [expiring.fact.text for expiring in found] == [STAND, "The fair is in Milan."]
-
-
-def test_a_fact_that_ends_while_the_list_is_read_is_left_out(
-    clock: Clock, memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand, fair = say(memory, STAND), say(memory, "The fair is in Milan.")
-    clock.pass_days(366)
-    alice, listed = memory.contact("crm", "alice"), fact_store.first_rows
-
-    def then_revoked(*asked: Any, **more: Any) -> list[Row]:
-        rows = listed(*asked, **more)
-        alice.revoke(str(stand.fact_id), by="ops", reason="It moved.")
-        return rows
-
-    monkeypatch.setattr(fact_store, "first_rows", then_revoked)
-    assert [expiring.fact.fact_id for expiring in alice.expiring()] == [fair.fact_id]
 
 
 # How long each kind of thing lives

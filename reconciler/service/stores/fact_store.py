@@ -405,15 +405,7 @@ class FactStore(Store):
                 of_agent="list_expiring_of_agent",
             )
             if bound == until or len(rows) == limit:
-                return [told for some in pages(rows) for told in self._listed(some)]
-
-    def _listed(self, rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
-        """Read the facts that a query listed, each with its contact's id, if it still holds."""
-        ids = [row["fact_id"] for row in rows]
-        found = by_fact_id(FACTS.all(self.rows("find_listed_facts", fact_ids=ids)))
-        for row in rows:
-            if (fact := found.get(row["fact_id"])) and not fact.has_ended:
-                yield row["contact_id"], fact
+                return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
     def record_use(self, used: Mapping[str, Use]) -> None:
         """Add recalls to these facts, by id, in one transaction.
