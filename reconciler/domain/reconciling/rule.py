@@ -177,8 +177,8 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
 
 
 _SUSPECTED_MIN = 0.85
-"""How sure an unsure judge must be about a fact of which the note does not speak. Source: the writers
-in ``judge/`` that it was not trained on. Below it 69 of 109 such suspicions were wrong."""
+"""How sure an unsure judge must be about a fact of which the note does not speak. Source: the
+writers in ``judge/`` that it was not trained on. Below it 69 of 109 such suspicions were wrong."""
 
 
 def _suspected(
