@@ -36,8 +36,7 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
 MATCH (contact:Contact {contact_key: $each.contact_key}),
       (session:Session {session_key: $said.session_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $each.version
-  AND coalesce(store.embedding_model, $embedding_model, '')
-        = coalesce($embedding_model, store.embedding_model, '')
+  AND coalesce(store.embedding_model = $embedding_model, true)
 SET contact.version = $each.next_version,
     contact.last_decision_at = CASE WHEN contact.last_decision_at > $each.at
                                     THEN contact.last_decision_at ELSE $each.at END,
@@ -57,8 +56,7 @@ RETURN session.session_key AS session_key;
 // only when each.known_sessions is not one
 MATCH (contact:Contact {contact_key: $each.contact_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $each.version
-  AND coalesce(store.embedding_model, $embedding_model, '')
-        = coalesce($embedding_model, store.embedding_model, '')
+  AND coalesce(store.embedding_model = $embedding_model, true)
 SET contact.version = $each.next_version,
     contact.last_decision_at = CASE WHEN contact.last_decision_at > $each.at
                                     THEN contact.last_decision_at ELSE $each.at END
