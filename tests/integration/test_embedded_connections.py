@@ -42,8 +42,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[ladybug.Connection]:
     found: list[ladybug.Connection] = []
 
     class Counted(PlanningConnection):
-        def __init__(self, database: ladybug.Database) -> None:
-            super().__init__(database)
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
             found.append(self)
 
     monkeypatch.setattr(embedded_connections, "PlanningConnection", Counted)
@@ -248,6 +248,25 @@ def test_a_statement_is_planned_once(database: ladybug.Database, planned: list[s
     assert [ask(pool, f"name {number}") for number in range(50)] == [f"name {n}" for n in range(50)]
     assert planned == [NAMED]
     pool.close()
+
+
+def test_one_statement_is_planned_at_a_time(
+    database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planning keeps the interpreter, so threads that plan at once would stop an event loop."""
+    prepare, running, most = PlanningConnection._prepare, list[str](), list[int]()
+
+    def slow(self: PlanningConnection, query: str, parameters: dict[str, Any]) -> object:
+        running.append(query)
+        most.append(len(running))
+        time.sleep(0.05)
+        running.pop()
+        return prepare(self, query, parameters)
+
+    monkeypatch.setattr(PlanningConnection, "_prepare", slow)
+    with closing(connections(database)) as pool, ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: ask(pool), range(4)))
+    assert max(most) == 1 < len(most)
 
 
 @pytest.mark.parametrize(
