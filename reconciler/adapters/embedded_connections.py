@@ -98,7 +98,7 @@ class PlanningConnection(ladybug.Connection):
             if not lists:  # as of most writes
                 return []
             _say_utc(lists, result.get_column_data_types())
-            columns: list[str] = result.get_column_names()
+            columns = result.get_column_names()
             return [dict(zip(columns, row, strict=True)) for row in lists]
 
     def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
@@ -107,12 +107,11 @@ class PlanningConnection(ladybug.Connection):
         No row if there are none.
         """
         with closing(self._result(text, dict(given))) as result:
-            names = result.get_column_names()
-            columns: dict[str, list[Any]] = {name: [] for name in names}
+            columns: dict[str, list[Any]] = {name: [] for name in result.get_column_names()}
             for page in _pages_of(result):
                 for column, values in zip(columns.values(), zip(*page, strict=True), strict=True):
                     column.extend(values)
-            for name, kind in zip(names, result.get_column_data_types(), strict=True):
+            for name, kind in zip(columns, result.get_column_data_types(), strict=True):
                 if kind == "TIMESTAMP":
                     columns[name] = [at and _utc(at) for at in columns[name]]
             return [columns] if result.get_num_tuples() else []
@@ -127,19 +126,15 @@ class PlanningConnection(ladybug.Connection):
             result = self.execute(text)
         else:
             key = (text, *given, *map(_type, given.values()))
-            if not (plan := self._plans.get(key)):
+            if not (plan := self._plans.pop(key, None)):
                 with self._planning:
                     plan = self._prepare(text, given)
             result = self.execute(plan, given)
-            self._keep(key, plan)
+            self._plans[key] = plan  # the one that was used last comes last
+            if len(self._plans) > _PLANS_MAX:
+                del self._plans[next(iter(self._plans))]
         assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
         return result
-
-    def _keep(self, key: tuple[Any, ...], plan: Any) -> None:
-        self._plans.pop(key, None)  # the one that was used last comes last
-        self._plans[key] = plan
-        if len(self._plans) > _PLANS_MAX:
-            del self._plans[next(iter(self._plans))]
 
 
 def _pages_of(result: ladybug.QueryResult) -> Iterator[list[Any]]:
@@ -235,7 +230,7 @@ class EmbeddedConnections:
         self._database = database
         self._path = path
         self._query_timeout_seconds = query_timeout_seconds
-        self._writer = _Share(Turns(1), "write")
+        self._writer = _Share(Turns(), "write")
         self._readers = _Share(Turns(CONNECTIONS_MAX - 1), "read")
         self._lock, self._planning = threading.Lock(), threading.Lock()
         self._open: set[PlanningConnection] = set()
@@ -352,16 +347,14 @@ class EmbeddedConnections:
         return connection
 
     def _end_idle(self) -> None:
-        with self._lock:
-            idle = [*self._writer.idle, *self._readers.idle]
-            self._writer.idle.clear()
-            self._readers.idle.clear()
-        for connection in idle:
-            self._end(connection)
+        for share in (self._writer, self._readers):
+            with self._lock:
+                idle, share.idle = share.idle, []
+            for connection in idle:
+                self._end(connection)
 
     def _end(self, connection: PlanningConnection) -> None:
         """Close a connection; its running query is interrupted and rolled back."""
-        with self._lock:
-            self._open.discard(connection)
+        self._open.discard(connection)
         with suppress(RuntimeError):  # the database went away first, and the connection with it
             connection.close()

@@ -164,6 +164,40 @@ def test_a_note_is_kept_where_no_thread_can_be_started(
         assert len(memory.contact("crm", "priya").recall()) == 2
 
 
+def test_a_first_statement_is_parsed_while_a_process_opens_its_first_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its parameters, since with them the engine keeps the interpreter."""
+    parsed = list[tuple[str, object]]()
+
+    def told(
+        self: PlanningConnection, text: str, given: Mapping[str, Any] | None = None
+    ) -> list[Row]:
+        if threading.current_thread() is not threading.main_thread():
+            parsed.append((text, given))
+        return rows(self, text, given)
+
+    rows = PlanningConnection.rows
+    monkeypatch.setattr(PlanningConnection, "rows", told)
+    monkeypatch.setattr(EmbeddedGraph, "_has_parsed", False)
+    for name in ("first", "second"):
+        opened(tmp_path / name).close()
+    [(text, given)] = parsed
+    assert "RETURN version, contact_name" in text
+    assert given is None
+
+
+def test_a_store_is_opened_where_no_thread_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EmbeddedGraph, "_has_parsed", False)
+    with monkeypatch.context() as refusing:
+        refusing.setattr(threading.Thread, "start", refuse_to_start)
+        memory = opened(tmp_path / "m")
+    memory.add_contact_note("crm", "priya", "Lives in Pune")
+    memory.close()
+
+
 def refuse_to_start(_: threading.Thread) -> None:
     raise RuntimeError("can't start new thread")
 

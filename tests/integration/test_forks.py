@@ -9,12 +9,31 @@ import json
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests.engines import EngineUnderTest
 
 pytest.importorskip("fcntl", reason="only POSIX forks")
+
+FORKS_AT_ONCE = """
+import os, sys, threading, time
+from pathlib import Path
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+
+def parse_slowly(graph):
+    time.sleep(0.5)
+    parsed.append(threading.current_thread())
+
+parsed = []
+EmbeddedGraph._parse_ahead = parse_slowly
+graph = EmbeddedGraph(Path(sys.argv[1]))
+if not (child := os.fork()):
+    os._exit(len(parsed))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+graph.close()
+"""
 
 CALLS = ("note", "recall", "history", "worker", "task", "async")
 
@@ -54,3 +73,15 @@ def test_a_forked_child_is_told_at_once_and_the_parent_goes_on(
     assert (outcomes["parent note"], outcomes["parent recall"]) == ("ADD", "Plays chess.")
     assert outcomes["parent history"] == "2"
     assert "parent closed" in outcomes
+
+
+def test_a_fork_waits_until_the_first_statement_is_parsed(tmp_path: Path) -> None:
+    """A lock that the engine's parser holds at the fork would be held in the child for ever."""
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKS_AT_ONCE, str(tmp_path / "memory.lbug")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert told.stdout == "1\n"
