@@ -116,8 +116,8 @@ def told(fact: Fact) -> str:
 
 
 def search_text(text: str, subject: str | None, attribute: str | None, tags: Sequence[str]) -> str:
-    """Search text of a fact: its text, the names of its slot, and its tags."""
-    return " ".join((text, *filter(None, (subject, attribute)), *tags)).replace("_", " ")
+    """Search text of a fact: its text, the names of its slot, and its tags, for their words."""
+    return f"{text} {subject or ''} {attribute or ''} {' '.join(tags)}".replace("_", " ")
 
 
 class Recallable:
