@@ -26,6 +26,12 @@ def test_what_a_write_and_a_first_recall_wait_for_is_planned_once() -> None:
     assert all(text.startswith("CYPHER replan=skip\n") for _, text in KEPT)
 
 
+def test_a_dispute_waits_for_no_plan_of_the_whole_commit() -> None:
+    usual, whole = load_queries("neo4j")["commit_decisions"].statements
+    assert len(usual.text) < len(whole.text) / 2
+    assert usual.applies({"contacts": [{"commits": [{"conflicting_ids": ["one"]}]}]})
+
+
 def test_a_kept_plan_made_for_an_empty_store_starts_from_keys(
     neo4j_engine: EngineUnderTest,
 ) -> None:
