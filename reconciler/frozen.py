@@ -6,11 +6,12 @@ Every layer may use them; they import none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
+KeyT = TypeVar("KeyT", bound=Hashable)
 
 Strings = tuple[str, ...]
 """Ids or words in an order, as records keep them; never changed."""
@@ -28,6 +29,14 @@ Match = re.Match[str]
 def present(values: Mapping[str, T | None]) -> dict[str, T]:
     """Return the values that are not None, by name."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+def grouped(pairs: Iterable[tuple[KeyT, T]]) -> dict[KeyT, list[T]]:
+    """Return the values of each key, keys and values in the order in which they came."""
+    groups: dict[KeyT, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

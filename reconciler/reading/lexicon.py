@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Match, Pattern, Strings, frozen, in_order
+from reconciler.frozen import Match, Pattern, Strings, frozen, grouped, in_order
 from reconciler.reading.needed_literals import needed_literals
 from reconciler.resources import read_config, resource_path
 
@@ -192,10 +192,8 @@ class Literals(Generic[T]):
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
         import re2
 
-        told: dict[str, set[T]] = {}
-        for literal, what in literals:
-            told.setdefault(literal, set()).add(what)
-        self._told = list(told.values())
+        told = grouped(literals)
+        self._told = list(map(set, told.values()))
         self._literals = re2.Set.SearchSet()
         for literal in told:
             self._literals.Add(re2.escape(literal))
@@ -248,11 +246,8 @@ class Cues:
     def read(self, text: str) -> Held:
         """Read a text, to ask for the cues that it holds."""
         always, literals = self._screen
-        numbers: dict[str, list[int]] = {}
-        for at in sorted(always | literals.held(text.casefold())):
-            name, number = self._places[at]
-            numbers.setdefault(name, []).append(number)
-        return Held(self, text, numbers)
+        held = sorted(always | literals.held(text.casefold()))
+        return Held(self, text, grouped(self._places[at] for at in held))
 
     def cue(self, name: str, number: int) -> Cue:
         """Return a cue, by its list and its number there."""

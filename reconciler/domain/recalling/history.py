@@ -31,7 +31,7 @@ from reconciler.domain.records.facts import (
     by_fact_id,
 )
 from reconciler.domain.records.kinds import DecidedBy, SourceKind
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, grouped
 from reconciler.reading.kinds import Category
 
 
@@ -47,10 +47,9 @@ def chains(
     link to a fact that is not given is left out: that fact cannot be read.
     """
     by_id = by_fact_id(facts)
-    beneath: dict[str, list[Supersession]] = {}
-    for supersession in supersessions:
-        if by_id.keys() >= {supersession.new_id, supersession.old_id}:
-            beneath.setdefault(supersession.new_id, []).append(supersession)
+    beneath = grouped(
+        (link.new_id, link) for link in supersessions if by_id.keys() >= {link.new_id, link.old_id}
+    )
     superseded_ids = {link.old_id for links in beneath.values() for link in links}
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
     heads.sort(key=lambda fact: fact.fact_id)
@@ -299,10 +298,7 @@ def _restated(links: Iterable[Supersession]) -> list[Supersession]:
 
 def _beneath(links: Iterable[Supersession]) -> dict[str, list[str]]:
     """Facts that each fact superseded directly, by its id."""
-    beneath: dict[str, list[str]] = {}
-    for link in links:
-        beneath.setdefault(link.new_id, []).append(link.old_id)
-    return beneath
+    return grouped((link.new_id, link.old_id) for link in links)
 
 
 def _all_beneath(fact_id: str, beneath: Mapping[str, Sequence[str]]) -> Strings:
@@ -329,9 +325,7 @@ def evidence_of(
         said: the turns of all these facts.
         taken: the decisions about each turn, by the turn's id.
     """
-    by_episode: dict[str, list[Said]] = {}
-    for one in said:
-        by_episode.setdefault(one.episode_id, []).append(one)
+    by_episode = grouped((one.episode_id, one) for one in said)
     places = {chain_id: place for place, chain_id in enumerate(chain_ids)}
     turns = [
         _turn(fact.fact_id, places, told, taken.get(episode_id, ()))

@@ -27,7 +27,7 @@ from reconciler.domain.records.notes import (
     check_text,
 )
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, grouped
 from reconciler.reading.kinds import Category
 from reconciler.reading.question_words import DATED, content_words
 from reconciler.reading.sensitive_data import TOKEN
@@ -208,11 +208,12 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
             order of their recording.
         now: the time now (UTC).
     """
-    named: dict[str, list[Fact]] = {}
-    for fact in facts:
-        is_one = fact.category is Category.PROCEDURE and not fact.is_void
-        if is_one and fact.slot and fact.slot.subject == SUBJECT:
-            named.setdefault(fact.slot.attribute or "", []).append(fact)
+    named = grouped(
+        (fact.slot.attribute or "", fact)
+        for fact in facts
+        if fact.category is Category.PROCEDURE and not fact.is_void
+        if fact.slot and fact.slot.subject == SUBJECT
+    )
     procedures = [_procedure(name, versions) for name, versions in sorted(named.items())]
     live = {
         fact.fact_id for versions in named.values() for fact in versions if fact.as_of(now).is_live

@@ -39,7 +39,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
 from reconciler.floats import Flags, Floats, Rows, Scores
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, frozen, grouped, in_order
 from reconciler.reading.question_words import WordIndex, WordMatches, content_words
 
 _OTHERS_PART = 0.5
@@ -302,11 +302,11 @@ class Recallable:
     @cached_property
     def _filed(self) -> dict[str, list[int]]:
         """Rows of the facts of each attribute, without memberships."""
-        rows_of: dict[str, list[int]] = {}
-        for row, attribute in enumerate(self._numbers["attribute"].tolist()):
-            if attribute not in (None, MEMBERSHIP):
-                rows_of.setdefault(attribute, []).append(row)
-        return rows_of
+        return self._rows_by("attribute", MEMBERSHIP)
+
+    def _rows_by(self, name: str, left_out: str) -> dict[str, list[int]]:
+        names = enumerate(self._numbers[name].tolist())
+        return grouped((each, row) for row, each in names if each not in (None, left_out))
 
     @cached_property
     def _others(self) -> dict[Strings, list[int]]:
@@ -314,10 +314,7 @@ class Recallable:
 
         Without the contact.
         """
-        rows_of: dict[str, list[int]] = {}
-        for row, subject in enumerate(self._numbers["subject"].tolist()):
-            if subject not in (None, CONTACT_SUBJECT):
-                rows_of.setdefault(subject, []).append(row)
+        rows_of = self._rows_by("subject", CONTACT_SUBJECT)
         named = {tuple(content_words(name.replace("_", " "))): name for name in rows_of}
         return {words: rows_of[name] for words, name in named.items() if words}
 

@@ -24,7 +24,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, keyed
 from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, grouped
 from reconciler.reading.guard import (
     deny_each_other,
     holds_no_more,
@@ -278,10 +278,7 @@ def suspended_ids(
         now: the time (UTC).
         disputes: by the id of each fact in dispute, the ids of the other sides.
     """
-    slots: dict[tuple[str, str | None], list[Fact]] = {}
-    for fact in facts:
-        if question := _question(fact):
-            slots.setdefault(question, []).append(fact)
+    slots = grouped((asked, fact) for fact in facts if (asked := _question(fact)))
     return {
         fact.fact_id
         for same in slots.values()

@@ -25,7 +25,7 @@ from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, grouped
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, Neighbours]:
@@ -333,9 +333,7 @@ def ends_after(plans: Plans, now: datetime, effects: Effects) -> Ends:
             for end in inherited
             if end.day > heir.valid_from
         ]
-    ends: dict[str, list[PlannedEnd]] = {}
-    for end in planned:
-        ends.setdefault(end.fact_id, []).append(end)
+    ends = grouped((end.fact_id, end) for end in planned)
     stand = by_fact_id((*freed, *(fact for fact, _ in until_then)))
     if heir is not None and (heir.fact_id in stand or heir.fact_id in ends):
         stand.pop(heir.fact_id, None)

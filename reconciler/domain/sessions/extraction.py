@@ -26,7 +26,7 @@ from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
-from reconciler.frozen import Json, Strings, frozen
+from reconciler.frozen import Json, Strings, frozen, grouped
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
 
@@ -297,10 +297,10 @@ def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[lis
         episodes: the session's episodes, in their order.
     """
     places = {episode.episode_id: place for place, episode in enumerate(episodes)}
-    turns: dict[int | None, list[Claim]] = {}
-    for proposal in proposals:
-        cited = (places[key] for key in proposal.spans if key in places)
-        turns.setdefault(min(cited, default=None), []).append(proposal)
+    turns = grouped(
+        (min((places[key] for key in each.spans if key in places), default=None), each)
+        for each in proposals
+    )
     by_id = {episode.episode_id: episode for episode in episodes}
     kept = [proposal for said in turns.values() for proposal in _weightiest(said, by_id)]
     return kept, sum(map(len, turns.values())) - len(kept)

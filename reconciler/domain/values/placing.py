@@ -27,7 +27,7 @@ from typing import NamedTuple
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.frozen import Strings
+from reconciler.frozen import Strings, grouped
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
@@ -87,9 +87,7 @@ class People:
         is_one_role: Callable[[str, str], bool],
     ) -> None:
         self._is_one_role = is_one_role
-        about: dict[str, list[tuple[Slot, str]]] = {}
-        for slot, said in told:
-            about.setdefault(slot.subject, []).append((slot, said))
+        about = grouped((slot.subject, (slot, said)) for slot, said in told)
         own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
         self._own = [((each.attribute or "").replace("_", " "), _names(each)) for each in own]
         named = [each for each in own if each.attribute in NAMING]

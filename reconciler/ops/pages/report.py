@@ -37,7 +37,7 @@ from reconciler.domain.records.facts import (
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, grouped
 from reconciler.ops.review.timeline import Timeline, caption_of, timeline
 from reconciler.ports.graph import Row
 from reconciler.reading.quoting import in_marks
@@ -191,7 +191,7 @@ class Report:
             timeline=shown,
             words=_turns_beside(self.fact_store, [fact.fact_id for fact in shown.facts], links),
             ended_by={link.old_id: link for link in links},
-            events=_by_fact(event for chain in chains for event in chain.events),
+            events=grouped((event.fact_id, event) for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
             questions=[item for item in pending if isinstance(item, Decision)],
             refusals=list(self.decision_store.count_refusals([scope])),
@@ -209,9 +209,7 @@ def _turns_beside(
     """
     beside = told_beside(fact_ids, links)
     asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
-    said_by_fact: dict[str, list[Said]] = {}
-    for said in fact_store.list_said(asked):
-        said_by_fact.setdefault(said.fact_id, []).append(said)
+    said_by_fact = grouped((said.fact_id, said) for said in fact_store.list_said(asked))
     turns: dict[str, list[Said]] = {}
     for fact_id, told_ids in beside.items():
         nearest: dict[str, Said] = {}
@@ -220,13 +218,6 @@ def _turns_beside(
                 nearest.setdefault(said.episode_id, said)
         turns[fact_id] = sorted(nearest.values(), key=lambda said: said.said_at)
     return turns
-
-
-def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
-    events_by_fact: dict[str, list[FactEvent]] = {}
-    for event in events:
-        events_by_fact.setdefault(event.fact_id, []).append(event)
-    return events_by_fact
 
 
 _DECISIONS_MAX = 100_000
@@ -285,14 +276,16 @@ class ContactPage:
 
     def _conversations(self, scope: Scope) -> list[tuple[Row, list[Row]]]:
         """Return each session with its turns, as they are stored."""
-        turns: dict[str, list[Row]] = {}
         episodes = self._nodes(scope, "Episode")
-        for episode_id, session_key, _ in self.archive_store.list_links(
-            scope.contact_key, "IN", "", _ABOVE_ALL
-        ):
-            if held := episodes.get(episode_id):
-                said = {"said_at": None, "text": "", "spans": (), **held, "who": _speaker(held)}
-                turns.setdefault(session_key, []).append(said)
+        links = self.archive_store.list_links(scope.contact_key, "IN", "", _ABOVE_ALL)
+        turns = grouped(
+            (
+                session_key,
+                {"said_at": None, "text": "", "spans": (), **held, "who": _speaker(held)},
+            )
+            for episode_id, session_key, _ in links
+            if (held := episodes.get(episode_id))
+        )
         sessions = sorted(self._nodes(scope, "Session").items(), key=lambda item: _started(item[1]))
         return [(session, sorted(turns.get(key, ()), key=_place)) for key, session in sessions]
 

@@ -6,7 +6,7 @@ after the other; the rest is pure.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from reconciler.domain.records.facts import ActionCount, Conflict, Contact, Live
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, grouped
 from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.rows import FEW, batches, vectors_in
 
@@ -224,11 +224,12 @@ def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
     Args:
         facts: the live facts of one contact.
     """
-    values: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for fact in facts:
-        if fact.subject and fact.is_single_valued and fact.attribute and fact.value_key:
-            values[fact.subject, fact.attribute].add(fact.value_key)
-    return {question: len(rivals) for question, rivals in values.items()}
+    values = grouped(
+        ((fact.subject, fact.attribute), fact.value_key)
+        for fact in facts
+        if fact.subject and fact.is_single_valued and fact.attribute and fact.value_key
+    )
+    return {question: len({*rivals}) for question, rivals in values.items()}
 
 
 def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
@@ -356,8 +357,8 @@ class Health:
         linked = dict(self.fact_store.list_disputed(asked))
         held, disputes = self.records.held(asked, is_bare=True), self.records.disputes([*linked])
         waits = (
-            _times((each.scope, each.at) for each in held),
-            _times((each.scope, each.opened_at) for each in disputes),
+            grouped((each.scope, each.at) for each in held),
+            grouped((each.scope, each.opened_at) for each in disputes),
         )
         for some in batches(scopes, FEW):
             for contact in self._counted(some, linked, waits, checks_records):
@@ -396,8 +397,8 @@ class Health:
                     contact_id=scope.contact_id,
                     sessions=sessions,
                     episodes=episodes,
-                    questions=waiting(waits[0][scope], now),
-                    disputes=waiting(waits[1][scope], now),
+                    questions=waiting(waits[0].get(scope, ()), now),
+                    disputes=waiting(waits[1].get(scope, ()), now),
                     damaged=None if damaged is None else damaged[scope.contact_key],
                     **counts_of(contacts[scope.contact_id]),
                     **decided_rates(actions.get(scope.contact_key, ())),
@@ -416,11 +417,12 @@ class Health:
         """Find duplicate facts, and facts that answer one question twice."""
         linked = {conflict.ids for conflict in conflicts}
         # One with a vector that was cut short, unlike most others, is compared with none.
-        by_length: dict[int, list[LiveFact]] = defaultdict(list)
-        for fact in facts:
-            length = len(fact.embedding_bytes or b"")
-            if length and length % _NUMBER_BYTES == 0:
-                by_length[length].append(fact)
+        lengths = (len(fact.embedding_bytes or b"") for fact in facts)
+        by_length = grouped(
+            (length, fact)
+            for length, fact in zip(lengths, facts, strict=True)
+            if length and length % _NUMBER_BYTES == 0
+        )
         placed = max(by_length.values(), key=len, default=[])
         vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()
@@ -435,14 +437,6 @@ class Health:
             "slots": len(values),
             "rivalled_slots": sum(count > 1 for count in values.values()),
         }
-
-
-def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> _Times:
-    """Return the times since when something waits about each contact."""
-    times: dict[Scope, list[datetime]] = defaultdict(list)
-    for scope, at in waiting_since:
-        times[scope].append(at)
-    return times
 
 
 def _parts(

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Pattern, Strings
+from reconciler.frozen import Pattern, Strings, grouped
 from reconciler.reading.cues.classification import one_line
 from reconciler.reading.lexicon import Literals
 
@@ -115,9 +115,10 @@ class Topics:
             names: the names in it; some may be firms or places.
         """
         folded = one_line(text)
-        worth_trying: dict[str, list[str]] = {}
-        for name, number in sorted(self._literals.held(folded.replace("-", " "))):
-            worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
+        worth_trying = grouped(
+            (name, self._terms[name].terms[number])
+            for name, number in sorted(self._literals.held(folded.replace("-", " ")))
+        )
         terms = {
             name: self._terms[name].find(folded, worth_trying[name], names)
             for name in self._terms

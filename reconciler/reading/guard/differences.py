@@ -20,13 +20,13 @@ that only one side can hold; a finder must never read a text itself.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
-from reconciler.frozen import in_order
+from reconciler.frozen import grouped, in_order
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
@@ -296,17 +296,19 @@ def _missing(values: dict[Any, str], others: Collection[Any]) -> str:
 
 def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count, Count]]]:
     """Find both texts' counts of one thing, by kind, if they agree on none of them."""
-    pairs: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
-    for here in new.counts:
-        for there in old.counts:
-            if here.kind == there.kind:
-                for thing in {*here.things}.intersection(there.things):
-                    pairs[here.kind, thing].append((here, there))
-    by_kind: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
-    for (kind, _), counts in pairs.items():
-        if all(here.value != there.value for here, there in counts):
-            by_kind[kind] += counts
-    return by_kind
+    pairs = grouped(
+        ((here.kind, thing), (here, there))
+        for here in new.counts
+        for there in old.counts
+        if here.kind == there.kind
+        for thing in {*here.things}.intersection(there.things)
+    )
+    return grouped(
+        (kind, pair)
+        for (kind, _), counts in pairs.items()
+        if all(here.value != there.value for here, there in counts)
+        for pair in counts
+    )
 
 
 def _is_change(here: Count, there: Count) -> bool:
@@ -458,9 +460,7 @@ class _Order:
 
     def _aligned(self) -> list[_Pair]:
         """Pair each word with the same word there; of several, the one with the same neighbours."""
-        places: dict[str, list[int]] = defaultdict(list)
-        for there, word in enumerate(self._there):
-            places[word.stem].append(there)
+        places = grouped((word.stem, there) for there, word in enumerate(self._there))
         pairs = []
         for here, word in enumerate(self._here):
             free = places.get(word.stem)

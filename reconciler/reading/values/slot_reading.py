@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, frozen, grouped, in_order
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.attribute import Attribute
@@ -123,10 +123,7 @@ def _listed(name: str) -> frozenset[str]:
 def _phrases(name: str, at: int) -> dict[str, list[Strings]]:
     """Phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
-    phrases: dict[str, list[Strings]] = {}
-    for phrase in sorted(split, key=len, reverse=True):
-        phrases.setdefault(phrase[at], []).append(phrase)
-    return phrases
+    return grouped((phrase[at], phrase) for phrase in sorted(split, key=len, reverse=True))
 
 
 # What a sentence opens and closes with

@@ -24,7 +24,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError, UnknownDecisionError
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, grouped
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.commits import Commit, contact_map
@@ -104,10 +104,8 @@ class DecisionStore(Store):
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """Count the decisions about each contact by action, by the contact's key."""
-        counts: dict[str, list[ActionCount]] = {}
-        for row, count in ACTION_COUNTS.pairs(self.rows("count_actions", **of_contacts(scopes))):
-            counts.setdefault(row["contact_key"], []).append(count)
-        return counts
+        rows = self.rows("count_actions", **of_contacts(scopes))
+        return grouped((row["contact_key"], count) for row, count in ACTION_COUNTS.pairs(rows))
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
@@ -395,10 +393,11 @@ class DecisionStore(Store):
         Raises:
             SchemaError: the store has moved to another model; nothing was written.
         """
-        by_contact: dict[str, list[Commit]] = {}
-        for commit in commits:
-            listed = by_contact.setdefault(commit.decision.scope.contact_key, [])
-            listed += (commit, *commit.also)
+        by_contact = grouped(
+            (commit.decision.scope.contact_key, each)
+            for commit in commits
+            for each in (commit, *commit.also)
+        )
         # Writers that lock contacts in one order never wait for each other in a circle.
         contacts = [contact_map(by_contact[key]) for key in sorted(by_contact)]
         model = self.model and self.model[0]
@@ -429,9 +428,7 @@ class DecisionStore(Store):
 
     def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
         """Return the comparisons of these decisions; for many, all of the contact's."""
-        ids: dict[str, list[str]] = {}
-        for decision in made:
-            ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
+        ids = grouped((each.scope.contact_key, each.decision_id) for each in made)
         looked_up = [own for own in ids.values() if len(own) <= _LOOKED_UP_MAX]
         if looked_up:
             yield from self.rows("list_comparisons", decision_ids=[*chain(*looked_up)])

@@ -26,7 +26,7 @@ from reconciler.domain.records.kinds import FAR_AHEAD, LASTING
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import GraphUnavailableError, QueryError, UnknownFactError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, grouped
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
@@ -66,10 +66,7 @@ class Near:
 
 
 def _by_contact(rows: Iterable[Row]) -> dict[str, list[Conflict]]:
-    found: dict[str, list[Conflict]] = {}
-    for row, conflict in CONFLICTS.pairs(rows):
-        found.setdefault(row["contact_id"], []).append(conflict)
-    return found
+    return grouped((row["contact_id"], conflict) for row, conflict in CONFLICTS.pairs(rows))
 
 
 Loading: TypeAlias = "Callable[[], tuple[int, StoredFacts, Floats]]"

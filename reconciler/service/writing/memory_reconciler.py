@@ -5,7 +5,7 @@ Nothing here writes: the ledger writes the plans that are made here.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -71,11 +71,11 @@ from reconciler.domain.records.kinds import (
     FactState,
     Relation,
 )
-from reconciler.domain.records.notes import Note, Scope, Slot
+from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import frozen, grouped
 from reconciler.ports.embedder import Embedder
 from reconciler.reading.cues.classification import infer_category
 from reconciler.reading.guard import is_english
@@ -532,17 +532,18 @@ class MemoryReconciler:
         seen.replacing_none.update(
             {fact.fact_id for fact in unknown} - {each.head_id for each in beneath}
         )
-        replaced: dict[str, list[tuple[str, Slot | None]]] = defaultdict(list)
-        for each in beneath:
-            is_own = each.was_contradicted and each.was_live and not each.is_void
-            if is_own and each.cosine >= _REPLACED_COSINE_MIN:
-                replaced[each.head_id].append((each.text, each.slot))
+        replaced = grouped(
+            (each.head_id, (each.text, each.slot))
+            for each in beneath
+            if each.was_contradicted and each.was_live and not each.is_void
+            if each.cosine >= _REPLACED_COSINE_MIN
+        )
         return tuple(
             JudgedNeighbour(
                 **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
                 replaced=tuple(replaced[fact.fact_id]),
             )
-            if replaced[fact.fact_id]
+            if fact.fact_id in replaced
             else fact
             for fact in shown
         )
