@@ -36,6 +36,7 @@ from reconciler.domain.records.kinds import (
     AnyJobState,
     AnyRelation,
     AnySourceKind,
+    Progress,
 )
 from reconciler.domain.records.notes import Scope
 from reconciler.domain.records.sessions import Episode, Job, QueueReport, SessionRecord, Stage
@@ -290,7 +291,7 @@ class AsyncContactMemory(AsyncPart[ContactMemory]):
         by: str,
         reason: str,
         dry_run: bool = ...,
-        on_progress: Callable[[int], None] = ...,
+        on_progress: Progress = ...,
     ) -> Erasure: ...
     async def propose(self, candidate: Candidate) -> Decision: ...
     async def commit(self, decision_id: str) -> Decision: ...
@@ -431,15 +432,13 @@ class AwaitedMemory(AsyncPart[Memory]):
         agent_id: str | None = ...,
         contact_id: str | None = ...,
         source: str | None = ...,
-        on_progress: Callable[[int], None] = ...,
+        on_progress: Progress = ...,
     ) -> ImportReport: ...
     async def agents(self) -> list[tuple[str, str]]: ...
     async def erasures(
         self, *, unfinished: bool = ..., tenant: str | None = ..., limit: int | None = ...
     ) -> list[Erasure]: ...
-    async def finish_erasures(
-        self, *, on_progress: Callable[[int], None] = ...
-    ) -> list[Erasure]: ...
+    async def finish_erasures(self, *, on_progress: Progress = ...) -> list[Erasure]: ...
     async def jobs(
         self,
         *,

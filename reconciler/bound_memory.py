@@ -31,6 +31,7 @@ from reconciler.domain.records.kinds import (
     Disposal,
     GateReason,
     JobState,
+    Progress,
     Relation,
     SourceKind,
 )
@@ -1537,7 +1538,7 @@ class ContactMemory(BoundMemory):
         by: str,
         reason: str,
         dry_run: bool = False,
-        on_progress: Callable[[int], None] = lambda _: None,
+        on_progress: Progress = lambda _: None,
     ) -> Erasure:
         """Erase all that is known about a contact, or a part of it, for good.
 

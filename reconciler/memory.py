@@ -7,7 +7,6 @@ for others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
@@ -18,7 +17,7 @@ from reconciler.bound_memory import (
     first,
     known_or_none,
 )
-from reconciler.domain.records.kinds import AnyJobState, JobState
+from reconciler.domain.records.kinds import AnyJobState, Clock, JobState, Progress
 from reconciler.domain.records.notes import check_callable, check_flags, positive
 from reconciler.errors import ConfigurationError, InvalidRequestError
 
@@ -67,7 +66,7 @@ class Memory:
         embedder: Embedder | None = None,
         arbiter: Arbiter | None = None,
         extractor: Extractor | None = None,
-        clock: Callable[[], datetime] | None = None,
+        clock: Clock | None = None,
         migrate: bool = False,
         warm_up: bool = False,
         must_exist: bool = False,
@@ -275,7 +274,7 @@ class Memory:
         agent_id: str | None = None,
         contact_id: str | None = None,
         source: str | None = None,
-        on_progress: Callable[[int], None] = lambda _: None,
+        on_progress: Progress = lambda _: None,
     ) -> ImportReport:
         """Import JSON lines; see ``NoteImport``.
 
@@ -336,9 +335,7 @@ class Memory:
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
 
-    def finish_erasures(
-        self, *, on_progress: Callable[[int], None] = lambda _: None
-    ) -> list[Erasure]:
+    def finish_erasures(self, *, on_progress: Progress = lambda _: None) -> list[Erasure]:
         """Finish all interrupted erasures of the store; returns those that this call finished.
 
         Args:

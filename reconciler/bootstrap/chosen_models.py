@@ -25,6 +25,7 @@ from reconciler.config_files import (
     load_reach,
     load_recall_floor,
 )
+from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -143,9 +144,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def hash_key_of(
-    settings: Settings, store: BindingStore, clock: Callable[[], datetime] | None = None
-) -> HashKey:
+def hash_key_of(settings: Settings, store: BindingStore, clock: Clock | None = None) -> HashKey:
     """The hash key of a store, which is read or made when it is first needed."""
     return HashKey(
         store,
@@ -508,7 +507,7 @@ def build_note_reader(embedder: Embedder) -> NoteReader:
 
 
 def judge_under(
-    policy: GatePolicy, clock: Callable[[], datetime], reader: NoteReader
+    policy: GatePolicy, clock: Clock, reader: NoteReader
 ) -> Callable[[Candidate], Submission]:
     """Gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner

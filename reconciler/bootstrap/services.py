@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
-from datetime import datetime
 from functools import cache, partial
 from importlib import import_module
 from inspect import signature
@@ -52,6 +51,7 @@ from reconciler.config_files import (
     load_question_vectors,
     load_tools,
 )
+from reconciler.domain.records.kinds import Clock
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import (
@@ -176,7 +176,7 @@ class Services:
         arbiter: Arbiter | None,
         extractor: Extractor | None,
         id_key: bytes,
-        clock: Callable[[], datetime],
+        clock: Clock,
         closing: ExitStack,
         books: BookChoice,
         only_reads: bool,
@@ -540,7 +540,7 @@ def build_services(
     embedder: Embedder | None,
     arbiter: Arbiter | None,
     extractor: Extractor | None,
-    clock: Callable[[], datetime] | None,
+    clock: Clock | None,
     migrate: bool,
     warm_up: bool,
     must_exist: bool,

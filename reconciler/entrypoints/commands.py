@@ -6,7 +6,7 @@ more are in the ``*_commands.py`` modules and in ``cli.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from reconciler import ops
 from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Progress, SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.rendering import (
     archived_panel,
@@ -109,9 +109,7 @@ def _job(memory: ContactMemory, job_id: str) -> dict[str, Any]:
     return {**job.to_dict(), "session": memory.session(job.session_id)}
 
 
-def _rejudge(
-    memory: BoundMemory, *, on_progress: Callable[[int], None] = lambda _: None
-) -> list[Rejudged]:
+def _rejudge(memory: BoundMemory, *, on_progress: Progress = lambda _: None) -> list[Rejudged]:
     """Ask the judge about the decisions that it did not answer in time, and amend them.
 
     Args:

@@ -8,7 +8,7 @@ when it is started again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.records.kinds import Progress
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
 # A cluster that is started here sends no usage statistics.
@@ -57,7 +58,7 @@ def import_on_ray(
     agent_id: str | None = None,
     contact_id: str | None = None,
     source: str | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Progress = lambda _: None,
 ) -> ImportReport:
     """Import notes with one writer on each core of a Ray cluster.
 
@@ -172,7 +173,7 @@ class _Writer:
         return Memory.open(self._settings, warm_up=True)
 
 
-def _together(outcomes: Dataset, on_progress: Callable[[int], None]) -> ImportReport:
+def _together(outcomes: Dataset, on_progress: Progress) -> ImportReport:
     whole = ImportReport()
     for row in outcomes.iter_rows():
         if isinstance(row["outcome"], ReconcilerError):

@@ -25,7 +25,7 @@ from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Outcome, Relation
+from reconciler.domain.records.kinds import Outcome, Progress, Relation
 from reconciler.domain.records.notes import (
     Note,
     Scope,
@@ -136,7 +136,7 @@ def _pair(values: Mapping[str, Any], number: int) -> LabelledPair:
 
 
 def measure_pairs(
-    pairs: Sequence[LabelledPair], embed: Embed, on_progress: Callable[[int], None]
+    pairs: Sequence[LabelledPair], embed: Embed, on_progress: Progress
 ) -> list[MeasuredPair]:
     """Measure the pairs' cosines, in their order.
 

@@ -15,6 +15,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO
 
 from reconciler.domain.records.erasures import ExportReport
+from reconciler.domain.records.kinds import Clock, Progress
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import DamagedRecordError, GraphConflictError, InvalidScopeError
 from reconciler.frozen import frozen, present
@@ -60,7 +61,7 @@ class Exporter:
     archive_store: ArchiveStore
     damage: Damage
     hash_key: Callable[[], bytes | None]
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def run(
         self,
@@ -69,7 +70,7 @@ class Exporter:
         *,
         with_vectors: bool = False,
         with_keys: bool = False,
-        on_progress: Callable[[int], None] = lambda _: None,
+        on_progress: Progress = lambda _: None,
     ) -> ExportReport:
         """Write an export, contact by contact, each as of one moment.
 

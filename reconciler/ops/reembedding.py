@@ -11,8 +11,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from reconciler.domain.records.kinds import ProgressOfAll
 from reconciler.domain.records.notes import positive
 from reconciler.domain.records.sessions import ModelMove, MoveState, ReembedReport
 from reconciler.errors import (
@@ -93,7 +94,7 @@ class Reembedding:
         embedder: Embedder,
         *,
         batch_size: int = BATCH_SIZE,
-        on_progress: Callable[[int, int], None] = lambda *_: None,
+        on_progress: ProgressOfAll = lambda *_: None,
     ) -> ReembedReport:
         """Move the store to this embedder's model, from where an earlier run stopped.
 
@@ -152,7 +153,7 @@ class Reembedding:
         move: ModelMove,
         embedder: Embedder,
         batch_size: int,
-        on_progress: Callable[[int, int], None],
+        on_progress: ProgressOfAll,
     ) -> tuple[int, int]:
         """Embed the facts, and return the numbers of embedded facts and of tries to switch."""
         embedded, next_model = 0, embedder.model_id

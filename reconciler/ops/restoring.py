@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from reconciler.domain.records.decisions import NO_MODEL
 from reconciler.domain.records.erasures import RestoreReport
-from reconciler.domain.records.kinds import FactState, JobState
+from reconciler.domain.records.kinds import Clock, FactState, JobState, ProgressOfAll
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
 from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile
@@ -69,12 +68,10 @@ class Restoring:
     embedder: Embedder
     hash_key: bytes | None
     keep_hash_key: Callable[[bytes], object]
-    clock: Callable[[], datetime]
+    clock: Clock
     report: RestoreReport = field(default_factory=RestoreReport)
 
-    def run(
-        self, *, accept_other_key: bool, on_progress: Callable[[int, int], None]
-    ) -> RestoreReport:
+    def run(self, *, accept_other_key: bool, on_progress: ProgressOfAll) -> RestoreReport:
         """Write all contacts that the store lacks.
 
         Args:

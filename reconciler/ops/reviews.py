@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reconciler.bound_memory import BoundMemory, ContactMemory
-from reconciler.domain.records.kinds import AnySourceKind, SourceKind
+from reconciler.domain.records.kinds import AnySourceKind, Progress, SourceKind
 from reconciler.domain.records.notes import check_callable, check_flags, source_kind_of
 from reconciler.errors import InvalidRequestError
 from reconciler.ops.parts import parts_of
@@ -23,7 +22,7 @@ def health(
     memory: BoundMemory,
     *,
     check_records: bool = False,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Progress = lambda _: None,
 ) -> HealthReport:
     """The health of this memory in numbers: duplicates, stale facts, open questions.
 
@@ -103,7 +102,7 @@ def import_from(
     username: str = "neo4j",
     password: str = "",
     database: str | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Progress = lambda _: None,
 ) -> ImportReport:
     """Import the records of another memory system, through gate and reconciler.
 

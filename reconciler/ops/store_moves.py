@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Unpack
@@ -25,6 +24,7 @@ from reconciler.bootstrap.chosen_models import (
 )
 from reconciler.bound_memory import BoundMemory, checked_ids
 from reconciler.config_files import load_profile, profiles_of
+from reconciler.domain.records.kinds import Clock, Progress, ProgressOfAll
 from reconciler.domain.records.notes import check_callable, check_flags, file_path
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory, check_parts, settings_of
@@ -84,7 +84,7 @@ def export(
     vectors: bool = False,
     keys: bool = False,
     overwrite: bool = False,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Progress = lambda _: None,
 ) -> ExportReport:
     """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
@@ -138,9 +138,9 @@ def restore(
     *,
     settings: Settings | None = None,
     embedder: Embedder | None = None,
-    clock: Callable[[], datetime] | None = None,
+    clock: Clock | None = None,
     accept_other_key: bool = False,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
+    on_progress: ProgressOfAll = lambda *_: None,
     **arguments: Unpack[OpenFields],
 ) -> Backup | RestoreReport:
     """Restore a backup or an export to where the settings look for a memory.
@@ -230,7 +230,7 @@ def reembed(
     profile: str | None = None,
     uncalibrated: bool = False,
     batch_size: int = 256,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
+    on_progress: ProgressOfAll = lambda *_: None,
 ) -> ReembedReport:
     """Move the store to another embedding model, while others recall and write.
 
@@ -305,7 +305,7 @@ def reembed_store(
     profile: str | None,
     uncalibrated: bool,
     batch_size: int,
-    on_progress: Callable[[int, int], None],
+    on_progress: ProgressOfAll,
 ) -> ReembedReport:
     """Move a store to another model that has a profile; see ``reembed``.
 

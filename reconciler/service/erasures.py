@@ -10,7 +10,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -34,6 +33,7 @@ from reconciler.domain.records.erasures import (
     check_person,
 )
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Clock, Progress
 from reconciler.domain.records.notes import Scope, check_text, is_of_the_day
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphConflictError, InvalidSessionError, UnknownContactError
@@ -47,8 +47,6 @@ from reconciler.service.stores.rows import EVERYTHING, batches, of_its_own
 from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.submissions import IdCheck
-
-Progress = Callable[[int], None]
 
 _Read = Mapping[str, Sequence[Any]]
 """A contact's facts and decisions by label, if all of them can be read; else empty."""
@@ -84,7 +82,7 @@ class Erasures:
     digest: Callable[[str], str]
     forget_answers: Callable[[], None]
     retry_policy: RetryPolicy
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def forget(
         self,

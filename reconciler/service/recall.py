@@ -36,7 +36,7 @@ from reconciler.domain.recalling.ranking import (
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
 from reconciler.domain.recalling.recalled import Recalled, with_accounts
 from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
-from reconciler.domain.records.kinds import LASTING, FactState
+from reconciler.domain.records.kinds import LASTING, Clock, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
@@ -123,7 +123,7 @@ class Recall:
     embedder: Embedder
     how: Recalling
     use_trace: UseTrace
-    clock: Callable[[], datetime]
+    clock: Clock
     asked_attributes: AskedAttributes | None = None
     own_questions: dict[str, RecallQuery] = field(default_factory=dict)
 
@@ -499,7 +499,7 @@ class FactFinder:
     contact_store: ContactStore
     embedder: Embedder
     how: Recalling
-    clock: Callable[[], datetime]
+    clock: Clock
     asked_attributes: AskedAttributes | None = None
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:

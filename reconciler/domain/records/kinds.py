@@ -344,6 +344,12 @@ AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"
 Clock = Callable[[], datetime]
 """Returns the time now, UTC-aware."""
 
+Progress = Callable[[int], None]
+"""Hears how many more are done."""
+
+ProgressOfAll = Callable[[int, int], None]
+"""Hears how many are done, and of how many."""
+
 ListPlace = tuple[datetime, str]
 """An item's place in a newest-first list: its time and its id."""
 

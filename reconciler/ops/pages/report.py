@@ -14,7 +14,7 @@ network, no script.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -34,7 +34,7 @@ from reconciler.domain.records.facts import (
     RefusalCount,
     Supersession,
 )
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, Clock
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen, grouped
@@ -148,7 +148,7 @@ class Report:
     records: Records
     decision_store: DecisionStore
     fact_store: FactStore
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
         """Write the document; every remembered text is escaped, and invisible characters are named.
@@ -240,7 +240,7 @@ class ContactPage:
     records: Records
     fact_store: FactStore
     decision_store: DecisionStore
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def html(self, scope: Scope) -> str:
         """Write the document; every remembered text is escaped, and invisible characters are named.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reconciler.domain.records.facts import ActionCount, Conflict, Contact, LiveFact
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, Clock, Progress
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
 from reconciler.frozen import frozen, grouped
@@ -334,13 +334,13 @@ class Health:
     embedding_model: str
     near_min: float
     file_bytes: Callable[[], int | None]
-    clock: Callable[[], datetime]
+    clock: Clock
 
     def report(
         self,
         whose: Scope,
         scopes: Sequence[Scope],
-        on_progress: Callable[[int], None] = lambda _: None,
+        on_progress: Progress = lambda _: None,
         *,
         checks_records: bool = False,
     ) -> HealthReport:

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
 
+from reconciler.domain.records.kinds import Clock
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.frozen import frozen
 from reconciler.serve.access.grants import AccessProfile, Grant
@@ -115,7 +116,7 @@ class TokenList:
         clock: the time now, UTC-aware, for tests.
     """
 
-    def __init__(self, place: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)):
+    def __init__(self, place: str, clock: Clock = lambda: datetime.now(UTC)):
         self.place = place
         self._clock = clock
         self._read: _Contents | None = None
@@ -255,9 +256,7 @@ class TokenFile(TokenList):
         clock: the time now, UTC-aware, for tests.
     """
 
-    def __init__(
-        self, path: Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, path: Path, clock: Clock = lambda: datetime.now(UTC)) -> None:
         super().__init__(f"the token file {path}", clock)
         self.path = path
         self._mark: tuple[int, ...] | None = None

@@ -21,6 +21,7 @@ from reconciler.domain.records.kinds import (
     DecidedBy,
     FactState,
     JobState,
+    Progress,
     Sensitivity,
     SourceKind,
 )
@@ -87,9 +88,7 @@ class Damage:
     archive_store: ArchiveStore
     types: PropertyTypes = field(default_factory=shipped_types)
 
-    def read(
-        self, scope: Scope, labels: Iterable[str], on_progress: Callable[[int], None]
-    ) -> ReadRecords:
+    def read(self, scope: Scope, labels: Iterable[str], on_progress: Progress) -> ReadRecords:
         """Return the records of a contact of these labels, each read once.
 
         Args:

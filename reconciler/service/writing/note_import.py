@@ -20,7 +20,7 @@ from typing import Any
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
+from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal, Progress
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
@@ -162,7 +162,7 @@ class NoteImport:
         self,
         lines: Iterable[str],
         defaults: Mapping[str, str],
-        on_progress: Callable[[int], None],
+        on_progress: Progress,
         source: str,
     ) -> ImportReport:
         """Import the lines; a refused line is reported by number, and the others are imported.
@@ -226,7 +226,7 @@ class NoteImport:
         self,
         chunks: Iterator[tuple[int, list[Candidate]]],
         report: ImportReport,
-        on_progress: Callable[[int], None],
+        on_progress: Progress,
         keyed: dict[str, int],
     ) -> Iterator[Sequence[Submission]]:
         """Return the gate's assessments of the notes; each contact's are together, in order."""
@@ -237,9 +237,7 @@ class NoteImport:
             for some in batches(by_contact, _NOTES_AT_ONCE):
                 yield [self.gate.judge(candidate, IMPORT_DOOR) for candidate in some]
 
-    def _is_left_out(
-        self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
-    ) -> bool:
+    def _is_left_out(self, judged: Submission, report: ImportReport, on_progress: Progress) -> bool:
         """True if a past note needs a question, and so is left out: a yes would make it live."""
         is_refused = judged.assessment.disposal is Disposal.REJECT
         if judged.ended_at is None or judged.is_reconciled or is_refused:
