@@ -38,7 +38,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from reconciler.errors import QueryFileError
-from reconciler.frozen import in_order
+from reconciler.frozen import Match, Strings, in_order
 from reconciler.resources import resource_path
 
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
@@ -149,7 +149,7 @@ class Query:
     name: str
     mode: str
     params: frozenset[str]
-    returns: tuple[str, ...]
+    returns: Strings
     statements: tuple[Statement, ...]
     loop: Loop | None = None
     takes_times_as_text: bool = False
@@ -274,7 +274,7 @@ def _loop(text: str) -> Loop | None:
     return Loop(name, path) if path else None
 
 
-def _columns(statement: str) -> tuple[str, ...]:
+def _columns(statement: str) -> Strings:
     """Columns of the last RETURN, by alias, else by last name."""
     if "RETURN" not in statement:
         return ()
@@ -320,12 +320,12 @@ def _is_without(names: frozenset[str], maps: Sequence[Parameters]) -> bool:
     )
 
 
-def _captioned(written: re.Match[str]) -> str:
+def _captioned(written: Match) -> str:
     text = written[1]
     return f"CASE WHEN size({text}) <= 60 THEN {text} ELSE left({text}, 59) + '…' END"
 
 
-def _joined(line: re.Match[str]) -> str:
+def _joined(line: Match) -> str:
     """Embedded engine's hint: the first two are joined, then each next one to what is there."""
     first, *others = line[1].split(", ")
     for other in others:
@@ -333,14 +333,14 @@ def _joined(line: re.Match[str]) -> str:
     return f"HINT {first}"
 
 
-def _nulled(line: re.Match[str]) -> str:
+def _nulled(line: Match) -> str:
     """What a SET takes away: every column of a fragment that is not in a list of fields."""
     left = _shared_text("fields", f"{line[2]}.txt").split()
     gone = (name for name in _columns(f"RETURN {_fragment(line[1])}") if name not in left)
     return "".join(f"{line[1]}.{name} = NULL,\n" for name in gone)
 
 
-def _mapped(line: re.Match[str]) -> str:
+def _mapped(line: Match) -> str:
     """Columns of a fragment as entries of a map, each under its own name."""
     names = _columns(f"RETURN {_fragment(line[1])}")
     return "".join(f"{name}: {line[1]}.{name},\n" for name in names)

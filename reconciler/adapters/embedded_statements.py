@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from reconciler.errors import QueryFileError
+from reconciler.frozen import Match, Strings
 from reconciler.queries import PARAMETER, Parameters, Statement, value_at
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
@@ -47,7 +48,7 @@ Values = dict[str, Any]
 Bound = tuple[str, Values]
 """A statement for the engine, and the values of the parameters that are left in it."""
 
-_Maps = dict[str, tuple[str, ...]]
+_Maps = dict[str, Strings]
 _Told = tuple[_Maps, Values]
 """The keys of each map that a text names, and every value by its path."""
 
@@ -108,7 +109,7 @@ def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> Bound:
 
 
 @cache
-def _unwound(text: str, names: tuple[str, ...]) -> str:
+def _unwound(text: str, names: Strings) -> str:
     """A text for each place in the lists with these names."""
     columns = ", ".join(f"${name}[place] AS {name}" for name in names)
     each = PARAMETER.sub(r"\1", text)
@@ -156,13 +157,13 @@ def _with_bounds(statement: Statement, values: Values) -> tuple[Statement, Value
 
 
 @cache
-def _sorted(params: frozenset[str]) -> tuple[str, ...]:
+def _sorted(params: frozenset[str]) -> Strings:
     return tuple(sorted(params))
 
 
 @cache
 def _text(
-    statement: Statement, keys: tuple[tuple[str, tuple[str, ...]], ...], nulls: frozenset[str]
+    statement: Statement, keys: tuple[tuple[str, Strings], ...], nulls: frozenset[str]
 ) -> str:
     """Write out the maps of a text, and leave out these values."""
     maps = dict(keys)
@@ -170,15 +171,15 @@ def _text(
         if unusable := [name for name in names if not _PROPERTY_NAME.fullmatch(name)]:
             raise QueryFileError(f"{path}: {unusable[0]!r} is not the name of a property")
 
-    def node(match: re.Match[str]) -> str:
+    def node(match: Match) -> str:
         pairs = ", ".join(f"{key}: ${match[3]}.{key}" for key in kept(match[3]))
         return f"({match[1]} {{{match[2] or ''}{pairs}}})"
 
-    def link(match: re.Match[str]) -> str:
+    def link(match: Match) -> str:
         pairs = ", ".join(f"{key}: ${match[2]}.{key}" for key in kept(match[2]))
         return f"[{match[1]} {{{pairs}}}]" if pairs else f"[{match[1]}]"
 
-    def changes(match: re.Match[str]) -> str:
+    def changes(match: Match) -> str:
         name, path = match[1], match[2]
         changed = ", ".join(f"{name}.{key} = ${path}.{key}" for key in kept(path))
         return changed or f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"

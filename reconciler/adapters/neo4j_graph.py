@@ -32,6 +32,7 @@ from reconciler.errors import (
     QueryError,
 )
 from reconciler.forks import Maker, leave_alone_in_children
+from reconciler.frozen import Strings
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     PARAMETER,
@@ -684,7 +685,7 @@ def _of_one_map(text: str, loop: Loop | None) -> str:
 
 
 @cache
-def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
+def _in_one_row(text: str, columns: Strings) -> str:
     """Rewrite a query to return all its rows as one row: a list of lists, with times as text.
 
     The driver takes 17 µs to make a record of any size, and 45 µs to make a time. For a contact of
@@ -695,7 +696,7 @@ def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
     return f"{before}WITH{returned}\nRETURN collect([{told}]) AS rows"
 
 
-def _rows(columns: tuple[str, ...], lists: Lists) -> list[Row]:
+def _rows(columns: Strings, lists: Lists) -> list[Row]:
     rows = [dict(zip(columns, values, strict=True)) for values in lists]
     for name in filter(_is_time, columns):
         for row in rows:
@@ -705,7 +706,7 @@ def _rows(columns: tuple[str, ...], lists: Lists) -> list[Row]:
     return rows
 
 
-def _by_column(columns: tuple[str, ...], lists: Lists) -> list[Row]:
+def _by_column(columns: Strings, lists: Lists) -> list[Row]:
     if not lists:
         return []
     by_column = zip(columns, zip(*lists, strict=True), strict=True)

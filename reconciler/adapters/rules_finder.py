@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import in_order
+from reconciler.frozen import Pattern, in_order
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
 from reconciler.resources import read_config, resource_path
 
@@ -143,7 +143,7 @@ class _Numbers:
     shape: str = "(?!)"
 
     @property
-    def pattern(self) -> re.Pattern[str]:
+    def pattern(self) -> Pattern:
         """The pattern of their names."""
         return re.compile(rf"(?<!\w)(?:{'|'.join(self.labels)})(?![^\W\d])", re.IGNORECASE)
 
@@ -178,7 +178,7 @@ def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
 
 
 @cache
-def _number_rules() -> Sequence[tuple[_Numbers, re.Pattern[str]]]:
+def _number_rules() -> Sequence[tuple[_Numbers, Pattern]]:
     rules = rules_of("personal_numbers.toml", "numbers", _Numbers)
     return [(rule, rule.pattern) for rule in rules]
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice, product
 
+from reconciler.frozen import Match, Pattern
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.named_secrets.grammar import (
     ADDRESS,
@@ -25,7 +26,7 @@ from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpa
 
 Span = tuple[int, int]
 Spans = Iterator[Span]
-Announcement = re.Match[str]
+Announcement = Match
 """The places where a text announces a secret, as a list of the lexicon finds them."""
 
 _OPENING = re.compile(r"[:=]*[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
@@ -94,7 +95,7 @@ def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveS
 
 
 @cache
-def _any_of(name: str) -> re.Pattern[str]:
+def _any_of(name: str) -> Pattern:
     """Any of a list's words, as a whole word."""
     words = lexicon("secrets").any_of(name)
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
@@ -166,9 +167,7 @@ def _opened(text: str, start: int) -> int:
     return opening.end() if opening else start
 
 
-def _behind(
-    pattern: re.Pattern[str], is_secret: Callable[[str, str], bool] = lambda *_: True
-) -> _Read:
+def _behind(pattern: Pattern, is_secret: Callable[[str, str], bool] = lambda *_: True) -> _Read:
     """The text that fits a pattern, if it is a secret together with its cue."""
 
     def read(text: str, match: Announcement) -> Spans:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order
 
 __all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
 
@@ -38,7 +38,7 @@ class Purged:
         rewrites: how many times the files were written again.
     """
 
-    traces: tuple[str, ...]
+    traces: Strings
     searched_texts: int = 0
     shared_texts: int = 0
     texts_in_files: int = 0

@@ -40,7 +40,7 @@ from reconciler.domain.records.kinds import LASTING, Clock, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order, present
+from reconciler.frozen import Strings, frozen, in_order, present
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
 from reconciler.service.embedding import AskedAttributes, embed, question_of
 from reconciler.service.stores.commits import OpenConflicts
@@ -364,7 +364,7 @@ class Recall:
         ]
 
 
-def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]]:
+def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, Strings]:
     """Return for each fact in open dispute, by id, the ids of the other sides."""
     pairs = ((conflict.new_id, conflict.old_id) for conflict in conflicts if conflict.is_open)
     return OpenConflicts(pairs).as_mapping()
@@ -469,7 +469,7 @@ class _Name:
     """A name in a query: its spellings, the contacts of that name, the facts that mention it."""
 
     text: str
-    spellings: tuple[str, ...]
+    spellings: Strings
     contact_ids: Collection[str]
     facts: Sequence[tuple[str, Fact]]
 

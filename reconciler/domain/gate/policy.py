@@ -5,7 +5,6 @@ The caller reads it from ``config/policy.toml``. Nothing is judged here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, 
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Pattern, Strings, frozen
 from reconciler.reading.cues.classification import Weight
 from reconciler.reading.cues.topics import Topics, TopicTerms
 from reconciler.reading.kinds import Category, RecallSemantics
@@ -157,7 +156,7 @@ class RefuseRule(_PolicyTable):
 
     name: str = Field(min_length=1)
     domains: frozenset[str] = Field(min_length=1)
-    pattern: re.Pattern[str]
+    pattern: Pattern
     unless_source: frozenset[SourceKind] = frozenset()
 
 

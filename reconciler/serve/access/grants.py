@@ -8,7 +8,7 @@ from typing import Any
 
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""
@@ -59,7 +59,7 @@ class Grant:
 
     profile: AccessProfile
     tenant: str
-    agent_ids: tuple[str, ...]
+    agent_ids: Strings
     contact_id: str | None = None
     name: str = "operator"
     session_id: str | None = None

@@ -16,7 +16,7 @@ from reconciler.domain.recalling.recalled import Recalled, RecallOutcome, SlotVa
 from reconciler.domain.records import candidates, decisions, erasures, sessions
 from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
 from reconciler.domain.records.notes import Note, Slot
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.ops.review import health
 
 T = TypeVar("T")
@@ -27,8 +27,8 @@ def _model(
     kind: Any,
     *,
     name: str | None = None,
-    without: tuple[str, ...] = (),
-    adding: tuple[str, ...] = (),
+    without: Strings = (),
+    adding: Strings = (),
     **instead: Any,
 ) -> type[BaseModel]:
     """Make a model of a record.
@@ -91,8 +91,8 @@ class RecallAnswer:
     outcome: RecallOutcome
     left_out: int
     standing_left_out: int
-    known: tuple[str, ...]
-    waiting: tuple[str, ...]
+    known: Strings
+    waiting: Strings
     recall_id: str
     prompt: str
     token_count: int

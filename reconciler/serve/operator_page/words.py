@@ -28,7 +28,7 @@ from reconciler.domain.records.kinds import (
     GateReason,
 )
 from reconciler.errors import UnknownDecisionError, UnknownFactError
-from reconciler.frozen import frozen
+from reconciler.frozen import Match, frozen
 from reconciler.memory import Memory
 from reconciler.ops.pages.report import why_of as why_of
 from reconciler.reading.lexicon import lexicon
@@ -82,7 +82,7 @@ def plainly(sentence: str) -> str:
     return "".join(parts)
 
 
-def _dated(found: re.Match[str]) -> str:
+def _dated(found: Match) -> str:
     return f"{day(datetime.fromisoformat(found[1]))}{f', {found[2]}' if found[2] else ''}"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import UnknownContactError
-from reconciler.frozen import frozen
+from reconciler.frozen import Strings, frozen
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
@@ -106,7 +106,7 @@ class ContactStore(Store):
 PAGE = 500
 """The number of nodes that one query reads."""
 
-_NODES: Mapping[str, tuple[str, ...]] = {
+_NODES: Mapping[str, Strings] = {
     "Task": ("list_whole_tasks",),
     "Session": ("list_whole_sessions", "list_whole_task_sessions"),
     "Episode": ("list_whole_episodes",),
@@ -140,7 +140,7 @@ _LINKS: Mapping[str, str] = {
     "REVERTED": "list_reverted_links",
 }
 
-LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
+LINK_PROPERTIES: Mapping[str, Strings] = {
     "EVIDENCED_BY": ("span",),
     "JUDGED": ("span",),
     "COMPARED_WITH": ("cosine", "rank"),

@@ -33,7 +33,7 @@ from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, 
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import AbsorbedError, DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, in_order, present
+from reconciler.frozen import Strings, frozen, in_order, present
 from reconciler.ports.graph import Graph, Row
 from reconciler.reading.kinds import Category
 
@@ -307,7 +307,7 @@ class ContactState:
     is_erasing: bool | None = None
     has_forgotten: bool | None = None
     absorbed_into: str | None = None
-    absorbed: tuple[str, ...] = ()
+    absorbed: Strings = ()
 
 
 class Queries:

@@ -16,6 +16,7 @@ from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
 from reconciler.domain.records.facts import Fact, FactUse
 from reconciler.domain.records.notes import Slot
+from reconciler.frozen import Strings
 from reconciler.ports.graph import Row
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS, adapter_of, rows_in
 
@@ -42,7 +43,7 @@ class StoredFacts(LazyFacts):
     """Facts of ``readable`` columns; ``called`` is the contact's name, if it has one."""
 
     def __init__(self, columns: Columns) -> None:
-        self.called: tuple[str, ...] = tuple(filter(None, columns.get("contact_name", ())[:1]))
+        self.called: Strings = tuple(filter(None, columns.get("contact_name", ())[:1]))
         self._columns = {name: columns[name] for name in _kinds()}
         self._made: dict[int, Fact] = {}
 
@@ -168,6 +169,6 @@ def _kinds() -> dict[str, tuple[Any, Any]]:
 
 
 @cache
-def _own_columns() -> tuple[str, ...]:
+def _own_columns() -> Strings:
     """Return the columns that do not belong to a slot."""
     return tuple(name for name in _kinds() if name not in SLOT_COLUMNS)
