@@ -14,6 +14,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from reconciler.frozen import Json
+
 _TRIES_MAX = 20
 """The most braces tried as the beginning of an object; a text with more braces is not an answer
 with a remark."""
@@ -74,7 +76,7 @@ def fault_of(error: ValidationError) -> str:
     return f"{'.'.join(parts) or 'the answer'}: {first['msg']}"
 
 
-def _encodable(answer: dict[str, Any]) -> Any:
+def _encodable(answer: Json) -> Any:
     """Answer without half surrogate pairs, which JSON can write but no store can keep."""
     try:
         return json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
@@ -82,7 +84,7 @@ def _encodable(answer: dict[str, Any]) -> Any:
         return {}
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def _objects(text: str) -> list[Json]:
     """The JSON objects that begin a line, and the one that ends the text; empty without that one.
 
     A model that thinks aloud may draft an answer in its thoughts, so the text after them is read
@@ -96,13 +98,13 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return [whole] if isinstance(whole, dict) else []
 
 
-def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
+def _objects_up_to_the_end(text: str) -> list[Json]:
     """The JSON objects that begin a line, up to the object that ends the text.
 
     A part of a list does not count. An object inside a sentence is a quotation, and so is one with
     words after it: it may come from the note, and the words may say so.
     """
-    objects: list[dict[str, Any]] = []
+    objects: list[Json] = []
     at = 0
     for _ in range(_TRIES_MAX):
         begin = _BEGIN.search(text, at)

@@ -41,7 +41,7 @@ from reconciler.errors import (
     ExtractionUnavailableError,
     InvalidNoteError,
 )
-from reconciler.frozen import present
+from reconciler.frozen import Json, present
 from reconciler.reading.kinds import Category, Speech
 from reconciler.resources import resource_path
 
@@ -153,7 +153,7 @@ class _Candidate(BaseModel):
     def _with_usual(cls, given: Any) -> Any:
         """Fill in the days and relations that a candidate may leave out."""
         times = {"valid_from": None, "valid_to": None, "ended": False, "temporary": False}
-        unrelated: dict[str, Any] = {"replaces": [], "repeats": None, "ends": []}
+        unrelated: Json = {"replaces": [], "repeats": None, "ends": []}
         return {**times, **unrelated, **given} if isinstance(given, dict) else given
 
     def extracted(self) -> Extracted:
@@ -261,7 +261,7 @@ def extractor_prompt() -> Prompt:
     return read_prompt(resource_path("config") / "prompts" / "extractor.md")
 
 
-def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
+def _data(window: Window, given: Sequence[str]) -> Json:
     """Write the window as the model sees it: numbered facts and episodes, without ids or scope.
 
     Args:
@@ -283,7 +283,7 @@ def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
     return {name: shown for name, shown in data.items() if shown}
 
 
-def _known(number: int, fact: Fact) -> dict[str, Any]:
+def _known(number: int, fact: Fact) -> Json:
     """A fact as the model sees it; a value that is personal data is not repeated."""
     last = fact.valid_to and fact.valid_to - timedelta(days=1)
     shown = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -42,6 +42,7 @@ from reconciler.entrypoints.rendering import (
     waiting_panel,
 )
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import Json
 from reconciler.reading.kinds import Category
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 def _report(
     memory: BoundMemory, *, out: Path, document: bool = False, overwrite: bool = False
-) -> dict[str, Any]:
+) -> Json:
     """Write timelines, disputes, questions and refusals into one HTML file.
 
     Args:
@@ -103,7 +104,7 @@ def _history_view(
     )
 
 
-def _job(memory: ContactMemory, job_id: str) -> dict[str, Any]:
+def _job(memory: ContactMemory, job_id: str) -> Json:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     job = memory.job(job_id)
     return {**job.to_dict(), "session": memory.session(job.session_id)}

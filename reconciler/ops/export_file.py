@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Json, frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.checking.damage import is_citation, read_node
@@ -93,7 +93,7 @@ class ExportFile:
         self._schema_version = newest_schema_version(engine)
         self._vectors: dict[str, _Vectors] = {}
         self._is_intact = False
-        self._told: dict[str, Any] = {}
+        self._told: Json = {}
 
     def checked(self) -> CheckedExport:
         """Read the whole file, and check it against its own last line.
@@ -112,7 +112,7 @@ class ExportFile:
             check = _ContactCheck(contact)
             contacts[contact.node_id] = check.found(lines, counted)
             wrong = wrong or check.wrong
-        told: dict[str, Any] = {}
+        told: Json = {}
         for name in ("nodes", "links"):
             counts = self._told.get(name)
             told |= counts if isinstance(counts, dict) else {}
@@ -210,7 +210,7 @@ class ExportFile:
                 )
         return node
 
-    def _values(self, line: bytes, number: int) -> dict[str, Any]:
+    def _values(self, line: bytes, number: int) -> Json:
         try:
             values = loads(line.decode("utf-8", "surrogatepass"))
         except (ValueError, InvalidRequestError) as error:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from reconciler.adapters import open_stores
 from reconciler.adapters.drafts import draft_folder, sync, sync_folder
@@ -25,12 +25,13 @@ from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.erasures import Backup
 from reconciler.errors import ConfigurationError, InvalidArchiveError, ReconcilerError
+from reconciler.frozen import Json
 from reconciler.queries import newest_schema_version
 
 _FORMAT = "reconciler-backup"
 _VERSION = 1
 
-_Manifest = dict[str, Any]
+_Manifest = Json
 _STORE = "memory.lbug"
 _KEY = "hash.key"
 _MANIFEST = "manifest.json"
@@ -297,7 +298,7 @@ def _schema_version(store: Path) -> int:
         return graph.schema_version()
 
 
-def _size_and_hash(path: Path) -> dict[str, Any]:
+def _size_and_hash(path: Path) -> Json:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"sha256": digest, "bytes": path.stat().st_size}

@@ -10,11 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from reconciler.domain.records.notes import NOT_UTF_8, excerpt
 from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, frozen
 from reconciler.ops.peers.systems import SYSTEMS, Record, Translation
 from reconciler.ports.peer_memory import Carried, NotCarried
 from reconciler.resources import resource_path
@@ -31,7 +30,7 @@ _BLANK = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
 
 
-Numbered = Iterator[tuple[int, dict[str, Any]]]
+Numbered = Iterator[tuple[int, Json]]
 """Records, each with its number, counted from 1."""
 
 
@@ -121,7 +120,7 @@ def json_records(content: bytes) -> Numbered:
         raise InvalidRequestError(f"{told}; nothing was imported") from error
 
 
-def _records(text: str) -> Iterator[dict[str, Any]]:
+def _records(text: str) -> Iterator[Json]:
     at = 0
     while at < len(text):
         value, end = _DECODER.raw_decode(text, at)

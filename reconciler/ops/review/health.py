@@ -19,7 +19,7 @@ from reconciler.domain.records.facts import ActionCount, Conflict, Contact, Live
 from reconciler.domain.records.kinds import Action, Clock, Progress
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, grouped
+from reconciler.frozen import Json, frozen, grouped
 from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.rows import FEW, batches, vectors_in
 
@@ -148,7 +148,7 @@ class ContactHealth:
         }
         return ContactHealth(**summed)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values, its rates among them."""
         return asdict(self) | {name: getattr(self, name) for name in RATES}
 
@@ -173,7 +173,7 @@ class HealthReport:
         """Return all contacts together."""
         return reduce(ContactHealth.with_more, self.contacts, ContactHealth())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As plain values."""
         return {
             "tenant": self.tenant,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any
 
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Json, Strings, frozen
 
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""
@@ -78,7 +77,7 @@ class Grant:
         if self.session_id is not None:
             check_identifier("the session's id", self.session_id, InvalidNoteError)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all fields, to show."""
         return {
             "name": self.name,

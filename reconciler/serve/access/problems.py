@@ -36,7 +36,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
-from reconciler.frozen import in_order
+from reconciler.frozen import Json, in_order
 from reconciler.serve.access.grants import NotGrantedError
 
 MEDIA_TYPE = "application/problem+json"
@@ -81,10 +81,10 @@ class Problem:
     detail: str
     is_retryable: bool = False
     retry_after_seconds: int | None = None
-    more: dict[str, Any] = field(default_factory=dict)
+    more: Json = field(default_factory=dict)
     more_headers: Mapping[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the members of the problem details."""
         return {
             "type": f"{_URN}{self.kind}",

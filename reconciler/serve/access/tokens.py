@@ -21,13 +21,13 @@ from math import inf
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
 
 from reconciler.domain.records.kinds import Clock
 from reconciler.errors import ConfigurationError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, frozen
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.service.stores.binding_store import BindingStore
 
@@ -70,7 +70,7 @@ class AccessToken:
             return "good"
         return "expired" if self.revoked_at is None else "revoked"
 
-    def to_dict(self, now: datetime) -> dict[str, Any]:
+    def to_dict(self, now: datetime) -> Json:
         """Return all fields except the hash, to show."""
         return {
             "id": self.token_id,

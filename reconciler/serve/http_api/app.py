@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.errors import ReconcilerError
-from reconciler.frozen import in_order
+from reconciler.frozen import Json, in_order
 from reconciler.memory import Memory
 from reconciler.ops.metrics import QueueCollector, counting_decisions
 from reconciler.serve.access.connections import Bounds
@@ -160,9 +160,9 @@ def api(memory: Memory) -> FastAPI:
 class _Api(FastAPI):
     """The endpoints, with a document that is made once for all servers of the process."""
 
-    _made: ClassVar[dict[str, Any]] = {}
+    _made: ClassVar[Json] = {}
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> Json:
         """The OpenAPI document."""
         if _Api._made:
             return _Api._made
@@ -189,7 +189,7 @@ class _Api(FastAPI):
 
 
 def _add_probes(app: FastAPI) -> None:
-    is_open: dict[str, Any] = {"openapi_extra": {"security": []}, "tags": ["probes"]}
+    is_open: Json = {"openapi_extra": {"security": []}, "tags": ["probes"]}
     text: dict[int | str, Any] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
     @app.get("/healthz", response_class=Response, responses=text, **is_open)
@@ -204,7 +204,7 @@ def _add_probes(app: FastAPI) -> None:
             raise failure.with_traceback(None)
         return Response("ready\n", media_type="text/plain")
 
-    @app.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, **is_open)
+    @app.get("/openapi.json", responses={200: {"model": Json}}, **is_open)
     async def openapi_document(request: Request) -> Response:
         """This document."""
         return answer(request.app.openapi())
