@@ -32,7 +32,7 @@ from reconciler.service.stores.binding_store import ModelStore
 from reconciler.service.stores.commits import Joint
 from reconciler.service.stores.contact_store import ArchiveStore, ContactStore
 from reconciler.service.stores.decision_store import DecisionStore
-from reconciler.service.stores.erasure_store import ErasureStore, Marks
+from reconciler.service.stores.erasure_store import ErasureStore, Going, Marks
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.use_trace import Use
 from tests.commits import MODEL, NOON, committed
@@ -196,6 +196,6 @@ def _erase(store: ErasureStore) -> None:
         plan=ErasurePlan(fact_ids=("f1",)),
     )
     store.mark(erasure, 1, Marks(tombstones={"k1": "c1"}, episodes={"e1": "[erased]"}))
-    store.put_ends([FactEnd(fact_id="f1", valid_to=NOON, expires_at=None)])
-    store.put_decisions([committed(ALICE, 0).decision])
-    store.put_episodes({"e1": "[erased]"})
+    end = FactEnd(fact_id="f1", valid_to=NOON, expires_at=None)
+    going = Going(plan=ErasurePlan(episodes={"e1": "[erased]"}, ends=(end,)))
+    [*_] = store.remove([committed(ALICE, 0).decision], going, NOON, is_ended=True)

@@ -40,10 +40,10 @@ from reconciler.errors import GraphConflictError, InvalidSessionError, UnknownCo
 from reconciler.frozen import frozen
 from reconciler.service.checking.damage import Damage, DamagedNode
 from reconciler.service.checking.lines import KEY_OF
-from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
+from reconciler.service.stores.erasure_store import ErasureStore, Going, Marks, Words
 from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
-from reconciler.service.stores.rows import EVERYTHING, batches, of_its_own
+from reconciler.service.stores.rows import EVERYTHING, of_its_own
 from reconciler.service.writing.forgotten import keys_of
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.submissions import IdCheck
@@ -52,9 +52,6 @@ _Read = Mapping[str, Sequence[Any]]
 """A contact's facts and decisions by label, if all of them can be read; else empty."""
 
 _REMOVALS_MAX = 5
-_BATCH = 500
-"""The number of nodes in one transaction, so that no transaction grows without bound."""
-
 _QUOTING = ("Decision", "Episode")
 _READ = tuple(label for label in KEY_OF if label != "Contact")
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
@@ -306,7 +303,7 @@ class Erasures:
         return self.erasure_store.move(erasure, ErasureState.REMOVED, receipt, None)
 
     def _looked_for(
-        self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
+        self, erasure: Erasure, known: ContactRecords, going: Going, on_progress: Progress
     ) -> ErasureReceipt:
         """Remove the words, and search again as long as words are still found.
 
@@ -323,7 +320,7 @@ class Erasures:
         return receipt
 
     def _remove(
-        self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
+        self, erasure: Erasure, known: ContactRecords, going: Going, on_progress: Progress
     ) -> None:
         """Remove decisions first and facts last; repeating a step changes nothing."""
         store, plan, at = self.erasure_store, going.plan, erasure.started_at
@@ -331,28 +328,16 @@ class Erasures:
         gone = frozenset(plan.fact_ids)
         emptied = (without_words(e, at) for e in known.decisions if e.decision_id in own)
         argued = (without_argument(e, gone) for e in known.decisions if e.decision_id in quoting)
-        is_ended, scope = erasure.kind in _ENDING, erasure.scope
-        is_whole = erasure.kind is ErasureKind.CONTACT
-        steps: list[tuple[Iterable[Any], Callable[[list[Any]], None]]] = [
-            (chain(emptied, argued), store.put_decisions),
-            (plan.episodes.items(), lambda some: store.put_episodes(dict(some))),
-            (plan.session_keys, store.remove_session_words),
-            (going.job_ids, lambda some: store.remove_job_words(some, at, is_ended=is_ended)),
-            (going.task_keys, store.remove_task_words),
-            (plan.fact_ids, lambda some: store.remove_facts(some, at)),
-            (plan.revived_ids, store.revive_facts),
-            (plan.ends, store.put_ends),
-        ]
-        for nodes, remove in steps:
-            for some in batches(nodes, _BATCH):
-                remove(some)
-                on_progress(len(some))
+        scope, is_whole = erasure.scope, erasure.kind is ErasureKind.CONTACT
+        left = chain(emptied, argued)
+        for count in store.remove(left, going, at, is_ended=erasure.kind in _ENDING):
+            on_progress(count)
         store.remove_spans(scope, None if is_whole else list(plan.episodes))
         store.remove_reasons(scope, None if is_whole else plan.fact_ids)
         if is_whole:
             store.remove_contact_words(scope)
 
-    def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
+    def _going(self, erasure: Erasure, known: ContactRecords) -> Going:
         """Return the ids that go: the planned ones, or all."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self.erasure_store
         sessions: Sequence[str] | None = plan.session_keys
@@ -367,13 +352,13 @@ class Erasures:
         elif erasure.kind is ErasureKind.SESSION:
             turns = store.ids_of(scope, "Episode", plan.session_keys)
             plan = replace(plan, episodes=dict.fromkeys([*plan.episodes, *turns], ERASED))
-        return _Going(
+        return Going(
             plan=plan,
             job_ids=store.ids_of(scope, "Job", sessions),
             task_keys=store.ids_of(scope, "Task", sessions) if erasure.kind in _ENDING else [],
         )
 
-    def _texts(self, erasure: Erasure, known: ContactRecords, going: _Going) -> Iterator[str]:
+    def _texts(self, erasure: Erasure, known: ContactRecords, going: Going) -> Iterator[str]:
         """Return the texts that lose words; only an engine that searches for them reads them."""
         plan = going.plan
         keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
@@ -385,7 +370,7 @@ class Erasures:
                 yield words.text
 
     def _verified(
-        self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
+        self, erasure: Erasure, known: ContactRecords, going: Going, words: set[str]
     ) -> ErasureReceipt:
         """Read everything in scope again, and return the remaining words."""
         read, plan = self.erasure_store.words(erasure.scope, known), going.plan
@@ -405,20 +390,11 @@ class Erasures:
         )
 
 
-@frozen
-class _Going:
-    """All records that lose words: the planned ones, and the jobs and tasks of their sessions."""
-
-    plan: ErasurePlan
-    job_ids: Sequence[str]
-    task_keys: Sequence[str]
-
-
 _ENDING = (ErasureKind.CONTACT, ErasureKind.SESSION)
 """Erasures that end jobs and tasks, instead of only removing words from them."""
 
 
-def _counted(going: _Going) -> dict[str, int]:
+def _counted(going: Going) -> dict[str, int]:
     """Count the nodes that lose words, by label."""
     plan = going.plan
     decisions = {*plan.decision_ids, *plan.quoting_ids}

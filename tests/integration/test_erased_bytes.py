@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,9 @@ from reconciler.adapters.cleared_memory import can_clear_memory
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.text_search import TextSearch
 from reconciler.domain.records.erasures import ErasureState
+from reconciler.ports.graph import Row
+from reconciler.service.stores.erasure_store import ErasureStore
+from reconciler.service.stores.rows import Queries
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
 from tests.engines import EngineUnderTest
@@ -148,14 +152,19 @@ class CutOffError(Exception):
 
 @pytest.fixture
 def forget_until(monkeypatch: pytest.MonkeyPatch) -> Callable[[Memory, str], None]:
-    """Forgets the contact until a call of the erasure store."""
+    """Forgets the contact until a query of the erasure store, or its purge."""
 
     def cut_off(*_: object) -> None:
         raise CutOffError
 
     def forget(memory: Memory, name: str) -> None:
+        def rows(store: ErasureStore, query: str, /, **given: Any) -> list[Row]:
+            return cut_off() or [] if query == name else Queries.rows(store, query, **given)
+
         with monkeypatch.context() as cutting:
-            cutting.setattr(type(memory._services.erasure_store), name, staticmethod(cut_off))
+            cutting.setattr(ErasureStore, "rows", rows)
+            if name == "purge":
+                cutting.setattr(ErasureStore, name, cut_off)
             with pytest.raises(CutOffError):
                 memory.contact("crm", "priya").forget(**ASKED)
 
@@ -234,7 +243,7 @@ def test_opening_names_what_an_erasure_that_no_list_has_left_beside_the_store(
 ) -> None:
     with opened(path) as memory:
         memory.contact("crm", "priya").submit_session("chat", [{"role": "user", "content": TEXT}])
-        forget_until(memory, "mark")
+        forget_until(memory, "mark_erasure")
         assert memory.agent("crm").erasures() == []
     [kept] = path.parent.glob("*.removed-*")
     assert caplog.text == ""

@@ -31,7 +31,8 @@ from reconciler.errors import (
     UnknownFactError,
 )
 from reconciler.reading.kinds import Category
-from reconciler.service import erasures
+from reconciler.service.stores import erasure_store
+from reconciler.service.stores.rows import Queries
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
 from tests.replaying import replay_all
@@ -440,9 +441,8 @@ def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lives_in(memory, "Pune")
-    store = memory._services.erasure_store
     with monkeypatch.context() as broken:
-        broken.setattr(type(store), "remove_facts", staticmethod(_cut_off))
+        broken.setattr(erasure_store.ErasureStore, "rows", _cut_off_at_the_facts)
         with pytest.raises(KeyboardInterrupt):
             forget(memory)
     [unfinished] = memory.erasures(unfinished=True)
@@ -453,8 +453,10 @@ def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
     assert say(memory, "Likes green tea.").action is Action.ADD
 
 
-def _cut_off(*_: Any) -> None:
-    raise KeyboardInterrupt
+def _cut_off_at_the_facts(store: erasure_store.ErasureStore, query: str, /, **given: Any) -> Any:
+    if query == "remove_facts":
+        raise KeyboardInterrupt
+    return Queries.rows(store, query, **given)
 
 
 def test_an_erasure_tells_how_far_it_is_and_goes_on_after_a_stop_within_a_contact(
@@ -465,7 +467,7 @@ def test_an_erasure_tells_how_far_it_is_and_goes_on_after_a_stop_within_a_contac
         if sum(told) > 25:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(erasures, "_BATCH", 2)
+    monkeypatch.setattr(erasure_store, "_BATCH", 2)
     for number in range(6):
         lives_in(memory, f"Quixotia {number}")
     told: list[int] = []
@@ -518,7 +520,7 @@ def test_a_contact_is_read_once_for_mark_and_removal_and_its_links_are_gone_thro
         return run(name, given)
 
     monkeypatch.setattr(graph, "run", counting)
-    monkeypatch.setattr(erasures, "_BATCH", 1)
+    monkeypatch.setattr(erasure_store, "_BATCH", 1)
     assert forget(memory).receipt.is_clean
     assert asked.count("remove_facts") == 3
     for name in ("list_plain_facts", "list_plain_decisions", "remove_fact_spans"):

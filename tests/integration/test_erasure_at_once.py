@@ -17,7 +17,10 @@ from reconciler.domain.records.kinds import GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.tasks.tasks import TaskState
 from reconciler.errors import ErasedError, ReconcilerError, UnknownTaskError
+from reconciler.ports.graph import Row
 from reconciler.reading.kinds import Category
+from reconciler.service.stores.erasure_store import ErasureStore
+from reconciler.service.stores.rows import Queries
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -57,15 +60,16 @@ class CutOff(BaseException):
 
 
 @contextmanager
-def cut_off_before(memory: Memory, step: str) -> Iterator[None]:
+def cut_off_before(step: str) -> Iterator[None]:
     """An erasure that is begun in here ends before a step of its removal, and waits."""
-    store = memory._services.erasure_store
 
-    def end(*_: Any, **__: Any) -> None:
-        raise CutOff
+    def end(store: ErasureStore, query: str, /, **given: Any) -> list[Row]:
+        if query == step:
+            raise CutOff
+        return Queries.rows(store, query, **given)
 
     with pytest.MonkeyPatch.context() as broken:
-        broken.setattr(type(store), step, staticmethod(end))
+        broken.setattr(ErasureStore, "rows", end)
         with pytest.raises(CutOff):
             yield
 
@@ -83,7 +87,7 @@ def test_a_fact_that_is_being_erased_is_not_recalled_and_to_say_it_again_takes_a
     memory: Memory,
 ) -> None:
     fact_id = lives_in_pune(memory).fact_id
-    with cut_off_before(memory, "put_decisions"):
+    with cut_off_before("remove_decisions"):
         memory.contact(AGENT, PRIYA).forget(fact_id=fact_id, **ASKED)
     assert memory.contact(AGENT, PRIYA).recall() == []
     again = lives_in_pune(memory, "Her home is Pune, by the river.")
@@ -99,7 +103,7 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
         AGENT, PRIYA, "Has asthma since Brightwave.", attribute="illness", value="Brightwave"
     )
     assert held.action is Action.HOLD
-    with cut_off_before(memory, "put_decisions"):
+    with cut_off_before("remove_decisions"):
         memory.contact(AGENT, PRIYA).forget(attribute="illness", **ASKED)
     for answer in ("confirm", "reject", "withdraw"):
         with pytest.raises(ErasedError):
@@ -110,7 +114,7 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
 
 def test_who_finishes_an_erasure_late_takes_nothing_that_was_said_since(memory: Memory) -> None:
     lives_in_pune(memory)
-    with cut_off_before(memory, "put_decisions"):
+    with cut_off_before("remove_decisions"):
         memory.contact(AGENT, PRIYA).forget(**ASKED)
     [seen] = memory.erasures(unfinished=True)
     memory.finish_erasures()
@@ -128,7 +132,7 @@ def test_who_comes_late_with_a_removal_leaves_an_erasure_that_is_done_as_it_is(
 ) -> None:
     """The other one came between the look of this one and its removal."""
     lives_in_pune(memory)
-    with cut_off_before(memory, "put_decisions"):
+    with cut_off_before("remove_decisions"):
         memory.contact(AGENT, PRIYA).forget(**ASKED)
     [seen] = memory.erasures(unfinished=True)
     store = memory._services.erasure_store
@@ -185,7 +189,7 @@ def test_a_worker_that_read_before_an_erasure_writes_no_word_of_it_afterwards(
 
 def test_no_task_is_begun_for_a_contact_that_is_being_erased(memory: Memory) -> None:
     lives_in_pune(memory)
-    with cut_off_before(memory, "put_decisions"):
+    with cut_off_before("remove_decisions"):
         memory.contact(AGENT, PRIYA).forget(**ASKED)
     with pytest.raises(ErasedError, match="being erased"):
         memory.contact(AGENT, PRIYA).task("move", goal="Move to Brightwave")
@@ -211,14 +215,14 @@ def test_a_task_that_was_begun_in_an_erased_session_loses_its_goal_without_a_tur
     assert {each.task_id for each in memory.contact(AGENT, PRIYA).tasks()} == {"move", "other"}
 
 
-@pytest.mark.parametrize("step", ["put_decisions", "remove_task_words", "remove_facts"])
+@pytest.mark.parametrize("step", ["remove_decisions", "remove_task_words", "remove_facts"])
 def test_a_task_that_goes_on_while_its_contact_is_erased_leaves_no_word(
     memory: Memory, one_of_each: EngineUnderTest, step: str
 ) -> None:
     lives_in_pune(memory)
     run = memory.contact(AGENT, PRIYA).task("move", goal="Move to Brightwave")
     run.observed()
-    with cut_off_before(memory, step):
+    with cut_off_before(step):
         memory.contact(AGENT, PRIYA).forget(**ASKED)
     with suppress(ErasedError, UnknownTaskError):
         run.task_memory.mark_done("Brightwave")
@@ -234,16 +238,15 @@ def test_a_task_that_goes_on_while_its_contact_is_erased_leaves_no_word(
 
 def forgotten_by_an_engine_that_misses(memory: Memory, misses: int) -> Erasure:
     """Forget a contact, while the engine leaves decisions as they were so many times."""
-    put, calls = memory._services.erasure_store.put_decisions, itertools.count()
+    calls = itertools.count()
 
-    def putting(decisions: Any) -> None:
-        if next(calls) >= misses:
-            put(decisions)
+    def putting(store: ErasureStore, query: str, /, **given: Any) -> list[Row]:
+        if query == "remove_decisions" and next(calls) < misses:
+            return []
+        return Queries.rows(store, query, **given)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            type(memory._services.erasure_store), "put_decisions", staticmethod(putting)
-        )
+        patched.setattr(ErasureStore, "rows", putting)
         return memory.contact(AGENT, PRIYA).forget(**ASKED)
 
 

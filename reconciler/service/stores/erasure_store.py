@@ -23,7 +23,6 @@ from reconciler.domain.records.erasures import (
     ErasureReceipt,
     ErasureState,
     ErasureTarget,
-    FactEnd,
 )
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState, JobState
@@ -33,7 +32,7 @@ from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import emptied_map, taken
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.rows import FACTS, Queries, adapter_of, reader_of
+from reconciler.service.stores.rows import FACTS, Queries, adapter_of, batches, reader_of
 
 T = TypeVar("T")
 
@@ -44,6 +43,9 @@ _SCOPED = {
     "Task": ("list_scope_tasks", "task_key"),
 }
 """For each label of nodes with words, besides facts and decisions: the query and the key."""
+
+_BATCH = 500
+"""The number of nodes in one transaction, so that no transaction grows without bound."""
 
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
@@ -75,6 +77,15 @@ class Marks:
     ended_keys: Strings = ()
     rewound_keys: Strings = ()
     episodes: Mapping[str, str] = field(default_factory=dict)
+
+
+@frozen
+class Going:
+    """All records that lose words: the planned ones, and the jobs and tasks of their sessions."""
+
+    plan: ErasurePlan
+    job_ids: Sequence[str] = ()
+    task_keys: Sequence[str] = ()
 
 
 @in_order
@@ -164,9 +175,34 @@ class ErasureStore(Queries):
             )
         )
 
-    def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
-        """Remove the words of facts."""
-        self.rows("remove_facts", fact_ids=list(fact_ids), at=at)
+    def remove(
+        self, left: Iterable[Decision], going: Going, at: datetime, *, is_ended: bool
+    ) -> Iterator[int]:
+        """Remove the words of all nodes that go, many at a time; return how many each time.
+
+        Decisions go first, facts last.
+
+        Args:
+            left: what is left of the decisions.
+            going: the other nodes.
+            at: the time of the erasure.
+            is_ended: also end the jobs whose claims are removed.
+        """
+        plan = going.plan
+        steps: tuple[tuple[str, str, Iterable[Any], Row], ...] = (
+            ("remove_decisions", "decisions", map(emptied_map, left), {}),
+            ("remove_episodes", "episodes", _episode_maps(plan.episodes), {}),
+            ("remove_session_words", "session_keys", plan.session_keys, {}),
+            ("remove_job_words", "job_ids", going.job_ids, {"at": at, "is_ended": is_ended}),
+            ("remove_task_words", "task_keys", going.task_keys, {}),
+            ("remove_facts", "fact_ids", plan.fact_ids, {"at": at}),
+            ("revive_facts", "fact_ids", plan.revived_ids, {}),
+            ("put_fact_ends", "ends", map(asdict, plan.ends), {}),
+        )
+        for query, name, nodes, more in steps:
+            for some in batches(nodes, _BATCH):
+                self.rows(query, **{name: some}, **more)
+                yield len(some)
 
     def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None) -> None:
         """Remove reasons, and links with answers, of these facts; None for all of the contact's."""
@@ -176,22 +212,6 @@ class ErasureStore(Queries):
             "remove_answer_links",
         ):
             self._remove_from_links(query, scope, "fact_ids", fact_ids)
-
-    def revive_facts(self, fact_ids: Sequence[str]) -> None:
-        """Make facts live again."""
-        self.rows("revive_facts", fact_ids=list(fact_ids))
-
-    def put_ends(self, ends: Sequence[FactEnd]) -> None:
-        """Write new ends of facts."""
-        self.rows("put_fact_ends", ends=[asdict(end) for end in ends])
-
-    def put_decisions(self, decisions: Sequence[Decision]) -> None:
-        """Replace the records of decisions, by id."""
-        self.rows("remove_decisions", decisions=[*map(emptied_map, decisions)])
-
-    def put_episodes(self, episodes: Mapping[str, str]) -> None:
-        """Replace the texts of episodes by what is left of them."""
-        self.rows("remove_episodes", episodes=_episode_maps(episodes))
 
     def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None) -> None:
         """Remove the cited words from links to these episodes; None for all of the contact's."""
@@ -207,18 +227,6 @@ class ErasureStore(Queries):
         whose = {"is_whole": ids is None, name: list(ids or ())}
         while len(self.rows_of(scope, query, **whose, limit=_LINKS_AT_ONCE)) == _LINKS_AT_ONCE:
             pass
-
-    def remove_session_words(self, session_keys: Sequence[str]) -> None:
-        """Remove the summaries of sessions."""
-        self.rows("remove_session_words", session_keys=list(session_keys))
-
-    def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
-        """Remove the claims that were read for jobs; with ``is_ended`` the jobs end as well."""
-        self.rows("remove_job_words", job_ids=list(job_ids), at=at, is_ended=is_ended)
-
-    def remove_task_words(self, task_keys: Sequence[str]) -> None:
-        """Remove the words of tasks."""
-        self.rows("remove_task_words", task_keys=list(task_keys))
 
     def remove_contact_words(self, scope: Scope) -> None:
         """Remove the contact's name, and the reasons of its earlier erasures.
