@@ -77,7 +77,7 @@ class Acting:
         ids = {name: named_by(each, all_ids) for name, each in about.items()}
         newer = {link.old_id: link.new_id for link in links}
         ids = {name: last_said(fact_id, links) for name, fact_id in ids.items()}
-        _, found = self.fact_store.find_facts(scope, [*ids.values()])
+        found = self.fact_store.find_facts(scope, [*ids.values()])
         values = self.records.values_of(
             known.facts,
             known.conflicts,

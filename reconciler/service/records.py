@@ -215,7 +215,7 @@ class Records:
             own = strand_ids(heads, links)
             conflicts = [pair for pair in conflicts if own & pair.ids]
             read = own.union(*(pair.ids for pair in conflicts))
-            found = self.fact_store.find_facts(scope, sorted(read))[1].values()
+            found = self.fact_store.find_facts(scope, sorted(read)).values()
             facts = [fact.as_of(now) for fact in found]
         return chains(
             [fact for fact in facts if fact.fact_id in own],
@@ -316,7 +316,7 @@ class Records:
                 from reconciler.domain.reconciling.disputes import disputes_of
 
                 ids = {fact_id for pair in conflicts for fact_id in pair.ids}
-                _, facts = self.fact_store.find_facts(scope, sorted(ids))
+                facts = self.fact_store.find_facts(scope, sorted(ids))
                 open_ = disputes_of(scope, facts.values(), conflicts, self.clock())
                 if after is not None and scope == first:
                     open_ = [each for each in open_ if is_after(each.place, after)]
@@ -411,7 +411,7 @@ class Records:
             return False
         from reconciler.domain.gate.disposing import answer_to
 
-        _, facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
+        facts = self.fact_store.find_facts(decision.scope, [decision.fact_id])
         return any(answer_to(held, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
@@ -485,7 +485,7 @@ class Records:
             if not ids:
                 yield decision
                 continue
-            _, facts = self.fact_store.find_facts(decision.scope, ids)
+            facts = self.fact_store.find_facts(decision.scope, ids)
             if answer_to(decision, facts.values()) is None:
                 yield decision
 

@@ -294,4 +294,4 @@ def test_an_unknown_contact_has_nothing_to_recall(
 ) -> None:
     nobody = Scope("acme", "crm", "nobody")
     assert neighbourhoods.current(nobody).version == 0
-    assert FactStore(graph).find_facts(nobody, []) == (0, {})
+    assert FactStore(graph).find_facts(nobody, []) == {}

@@ -72,17 +72,12 @@ def in_one_form(words: str) -> str:
     return text(as_seen(words)).removeprefix("the contact ")
 
 
-def sayings(scope: Scope, said: Remembered) -> list[str]:
+def sayings(scope: Scope, said: Remembered) -> set[str]:
     """The two forms of what a note or a fact says: its slot's value, and its words.
 
     A slot without a value says nothing. An erased record says nothing at all.
     """
-    if said.text == ERASED:
-        return []
-    keys = [f"{scope.contact_key}\0text\0{in_one_form(said.text)}"]
-    if said.slot_key:
-        keys.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot_key)}")
-    return keys
+    return {f"{scope.contact_key}\0{key}" for key in _keys(said)}
 
 
 _LINK = frozenset({"new_id", "old_id", "decided_by"})
@@ -495,8 +490,8 @@ def _keys(said: Remembered) -> set[str]:
     """The keys that two records share if they say the same: slot with value, or words."""
     if said.text == ERASED:
         return set()
-    slot = {f"slot {as_seen(said.slot_key)}"} if said.slot_key else set()
-    return {in_one_form(said.text)} | slot
+    slot = {f"slot\0{as_seen(said.slot_key)}"} if said.slot_key else set()
+    return {f"text\0{in_one_form(said.text)}"} | slot
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:

@@ -66,7 +66,7 @@ from reconciler.reading.guard.reading import Word, read as read_words
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.quoting import in_marks
-from reconciler.reading.sensitive_data import SensitiveKind
+from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ,'-]*\.?")
 """A text in which each word that is read is a word of its own, or the beginning of one."""
@@ -94,7 +94,7 @@ def question(
 
 
 def _quoted(text: str) -> str:
-    return in_marks(_TAKEN_OUT.sub(_HIDDEN, text).strip().rstrip("."))
+    return in_marks(VALUE_TOKEN.sub(_HIDDEN, text).strip().rstrip("."))
 
 
 def revalidation(fact: Fact) -> str:
@@ -223,8 +223,6 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]
     return asked_for_consent if disposal is Disposal.CONSENT else asked
 
-
-_TAKEN_OUT = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
 
 _HIDDEN = "(hidden)"
 """The words that a person reads instead of a hash; other words in brackets belong to the note."""

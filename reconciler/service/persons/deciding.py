@@ -743,7 +743,7 @@ class PersonsDecisions:
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
-        _, lost = self.fact_store.find_facts(scope, lost_ids)
+        lost = self.fact_store.find_facts(scope, lost_ids)
         now = self.clock()
         until_then = _until_then(kept, lost.values(), open_, now)
         stay_ids = {fact.fact_id for fact, _ in until_then}

@@ -170,15 +170,10 @@ class FactStore(Store):
             SaidFact, self.rows("list_said_since", **of_contacts(scopes), **asked)
         )
 
-    def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
-        """Find the contact's version, and its facts of these ids, live or ended.
-
-        The version is at least that of each fact that was read with it.
-        """
+    def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
+        """Find the contact's facts of these ids, live or ended, by their ids."""
         rows = self.rows_of(scope, "find_facts", fact_ids=list(fact_ids)) if fact_ids else []
-        version = max((row["version"] for row in rows), default=None)
-        facts = by_fact_id(FACTS.all(rows))
-        return self.contact_version(scope) if version is None else int(version), facts
+        return by_fact_id(FACTS.all(rows))
 
     def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
         """Find the contact's fact of that id, live or ended; None if there is none.

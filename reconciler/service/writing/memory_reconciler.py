@@ -464,7 +464,7 @@ class MemoryReconciler:
         if missing and submission.settles_id is not None:
             return relations.only(comparable)
         if missing:
-            _, known = self.fact_store.find_facts(submission.scope, missing)
+            known = self.fact_store.find_facts(submission.scope, missing)
             check_not_ended(submission.scope, missing, known)
             raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"

@@ -291,7 +291,7 @@ class Relating:
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        _, facts = self.fact_store.find_facts(scope, fact_ids)
+        facts = self.fact_store.find_facts(scope, fact_ids)
         check_not_ended(scope, fact_ids, facts)
         now = self.clock()
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
