@@ -67,6 +67,11 @@ def check_folder_is_writable(store: Path) -> None:
         )
 
 
+def make_folder_of(path: Path) -> None:
+    """Make the folder of a file, for this user alone, unless it exists."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def expanded(path: Path) -> Path:
     """Path with a leading ``~`` replaced by the home directory.
 

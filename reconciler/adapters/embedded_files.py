@@ -24,7 +24,7 @@ import ladybug
 from reconciler.adapters.cleared_memory import cleared_memory
 from reconciler.adapters.drafts import remove_abandoned_drafts, sync, sync_folder
 from reconciler.errors import ConfigurationError, GraphStorageError
-from reconciler.resources import check_folder_is_writable
+from reconciler.resources import check_folder_is_writable, make_folder_of
 
 CHECKPOINT_LOG_BYTES = 16 << 20
 """The length of the log at which a write must first move the log into the main file: about 1,200
@@ -169,7 +169,7 @@ class EmbeddedFiles:
         is_new = not self.main.exists()
         if is_new:
             check_folder_is_writable(self.main)
-            self.main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder_of(self.main)
             self.expect_no_log()
         self._check_log_is_own()
         self._cut_unfinished()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reconciler.errors import ConfigurationError, GraphStorageError
-from reconciler.resources import expanded, is_disk_failure, user_data_folder
+from reconciler.resources import expanded, is_disk_failure, make_folder_of, user_data_folder
 
 _KEY_BYTES = 32
 _FILE_BYTES_MAX = 4096
@@ -62,7 +62,7 @@ def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
     """
     while (key := load_key(path)) is None:
         with _translated(path):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder_of(path)
             _create(path, new or secrets.token_bytes(_KEY_BYTES))
     return key
 

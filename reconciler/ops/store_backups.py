@@ -27,6 +27,7 @@ from reconciler.domain.records.erasures import Backup
 from reconciler.errors import ConfigurationError, InvalidArchiveError, ReconcilerError
 from reconciler.frozen import Json
 from reconciler.queries import newest_schema_version
+from reconciler.resources import make_folder_of
 
 _FORMAT = "reconciler-backup"
 _VERSION = 1
@@ -155,7 +156,7 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
             "does not exist yet, or move that memory elsewhere"
         )
     try:
-        main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder_of(main)
         with draft_folder(main) as folder, _opened(path) as archive:
             manifest = _manifest(archive, path)
             _check_room(archive, manifest, folder, path)
@@ -274,7 +275,7 @@ def _place_key(key: Path, place: Path) -> None:
                 "RECONCILER_GATE__HASH_KEY_FILE to a file that does not exist yet"
             )
         return
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder_of(place)
     _move(key, place)
 
 

@@ -162,8 +162,8 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.negated) != bool(old.negated):
         yield Finding(
             Difference.NEGATION,
-            ", ".join(word.text for word in new.negated),
-            ", ".join(word.text for word in old.negated),
+            _told(new.negated),
+            _told(old.negated),
             is_change=(
                 any(denial.reach for denial in (*new.negated, *old.negated))
                 and _is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
@@ -187,8 +187,8 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
     if bool(new.ceased) != bool(old.ceased):
         yield Finding(
             Difference.CESSATION,
-            ", ".join(word.text for word in new.ceased),
-            ", ".join(word.text for word in old.ceased),
+            _told(new.ceased),
+            _told(old.ceased),
             is_change=(_is_denied(new.ceased, old) and not is_of_another(new, old))
             or (_is_denied(old.ceased, new) and not is_of_another(old, new)),
         )
@@ -342,6 +342,10 @@ def _ends_named_alone(reading: Reading) -> Iterator[str]:
     for end in reading.ceased:
         if not end.phrase:
             yield from (token.value for token in tokens_of(end.text))
+
+
+def _told(denials: Iterable[Denial]) -> str:
+    return ", ".join(denial.text for denial in denials)
 
 
 def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
