@@ -225,7 +225,7 @@ def _directives(
 
 def _slot_names(note: Note) -> list[str]:
     slot = note.slot
-    named = (slot.subject, (slot.attribute or "").replace("_", " "), slot.value) if slot else ()
+    named = (slot.subject, slot.attribute_in_words, slot.value) if slot else ()
     return [name for name in named if name]
 
 
@@ -250,10 +250,8 @@ def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
     slot = note.slot
     said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
-        attribute = (slot.attribute or "").replace("_", " ")
-        said.append(
-            f"{slot.subject} has {attribute}: {slot.value or ''}"
-        )  # whom it is about has it
+        # whom it is about has it
+        said.append(f"{slot.subject} has {slot.attribute_in_words}: {note.slot_value}")
     return "\n".join(dict.fromkeys(said))
 
 

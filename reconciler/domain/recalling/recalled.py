@@ -524,7 +524,7 @@ def _is_plain(clause: str, slot: Slot) -> bool:
         return True
     hidden = TOKEN.sub(_TAKEN_OUT, clause)
     said = (slot.value or "", slot.subject, _TAKEN_OUT)
-    return is_plainly_denied(hidden, " ".join(_name(slot)), *said)
+    return is_plainly_denied(hidden, slot.attribute_in_words, *said)
 
 
 def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
@@ -610,7 +610,7 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
     if _is_wish_no_more(other.text, fact.text, slot):
         return True
     known = read(fact.text).stems | _called(other.text, slot, attributes)
-    if slot.is_single_valued and is_over_itself(other.text, " ".join(_name(slot)), known):
+    if slot.is_single_valued and is_over_itself(other.text, slot.attribute_in_words, known):
         return True  # "The budget is cancelled."
     return is_over_itself(other.text, slot.value or "", known)
 

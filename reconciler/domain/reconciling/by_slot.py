@@ -180,13 +180,12 @@ def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
     "He" or "she" is not the contact, two events have different dates, and a further word before
     "is" or after "for" names another thing.
     """
-    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     if are_of_other_people(note.text, fact.text):
         return True
     match, texts = compare_slots(note.slot, fact.slot), (note.text, fact.text)
     if match is SlotMatch.CHANGED:  # each value has its own start
         texts = without_start(note.text), without_start(fact.text)
-    if tell_of_two_things(*texts, *values):
+    if tell_of_two_things(*texts, note.slot_value, fact.slot_value):
         return True
     if match is SlotMatch.CHANGED and differ_in_head(note.text, fact.text):
         return True
@@ -291,7 +290,7 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> Findings:
     """Differences of a note of the same value: another date, number or name, or other things."""
-    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
+    values = (note.slot_value, fact.slot_value)
     findings = tuple(
         difference
         for difference in differences_of(note, fact, policy)

@@ -40,7 +40,6 @@ from reconciler.domain.records.facts import (
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind, newest_first
 from reconciler.domain.records.notes import Note, Scope, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.reading.canonical import canonical_text
 from reconciler.reading.guard import (
     denies_value,
     differ_only_in,
@@ -52,6 +51,7 @@ from reconciler.reading.guard import (
     tells_of_change,
     tells_of_end,
 )
+from reconciler.reading.guard.reading import lowered
 from reconciler.reading.kinds import Category
 from reconciler.reading.quoting import in_quotes, unmarked
 
@@ -275,7 +275,7 @@ def contest(
 def _has_stayed(earlier: Predecessor, targets: Iterable[Neighbour]) -> bool:
     """True if a value never ended: a live fact has it too, or only denies another value."""
     for fact in targets:
-        match, value = compare_slots(earlier.slot, fact.slot), (fact.slot and fact.slot.value) or ""
+        match, value = compare_slots(earlier.slot, fact.slot), fact.slot_value
         is_denial = bool(value) and denies_value(fact.text, value)
         if match is (SlotMatch.CHANGED if is_denial else SlotMatch.EQUAL):
             return True
@@ -286,7 +286,7 @@ def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unrea
     match = compare_slots(note.slot, earlier.slot)
     if match is not SlotMatch.UNKNOWN:
         return match is SlotMatch.EQUAL
-    if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
+    if lowered(note.text) == lowered(earlier.text):
         return True
     return earlier.cosine >= policy.cosine_update_min and not (
         find_differences(note.text, earlier.text)

@@ -108,8 +108,7 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     if not note.slot or not fact.slot or match not in (SlotMatch.EQUAL, SlotMatch.CHANGED):
         return match
     is_denied = match is SlotMatch.CHANGED and (
-        denies_value(note.text, note.slot.value or "")
-        or denies_value_ever(fact.text, fact.slot.value or "")
+        denies_value(note.text, note.slot_value) or denies_value_ever(fact.text, fact.slot_value)
     )
     return SlotMatch.APART if is_denied or are_other_matters(note, fact) else match
 
@@ -123,7 +122,7 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
     """True if both name the thing of the slot's value, and the things differ."""
     if one.slot is None or other.slot is None or not one.slot.is_known:
         return False
-    values = (one.slot.value or "", other.slot.value or "")
+    values = (one.slot_value, other.slot_value)
     return tell_of_other_matters(one.text, other.text, one.slot.attribute or "", values)
 
 
@@ -159,8 +158,7 @@ def _are_two_questions(note: Note, fact: Neighbour) -> bool:
     new, old = (slot.value_key for slot in (note.slot, fact.slot) if slot)
     if here <= there or there <= here or new in (None, old):
         return False
-    value = (fact.slot and fact.slot.value) or ""
-    if denies_value(note.text, value) or names_before(note.text, value):
+    if denies_value(note.text, fact.slot_value) or names_before(note.text, fact.slot_value):
         return False
     names_its_own = all(share_a_word(note.text, name) for name in here - there)
     names_the_other = share_a_word(note.text, " ".join(there - here))
@@ -407,10 +405,10 @@ def losses_of(note: Note, fact: Neighbour) -> Findings:
 
     Another spelling of the value does not count.
     """
-    said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
+    said = note.slot_value
     is_named = bool(said) and said.casefold() in note.text.casefold()
     is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL
-    return find_losses(note.text, fact.text, value=known if is_shared else "")
+    return find_losses(note.text, fact.text, value=fact.slot_value if is_shared else "")
 
 
 _APART_COSINE_MIN = 0.7
@@ -434,7 +432,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
     tells = tells_of_change(note.text) or tells_of_end(note.text)
     if fact.is_vital:
         return bool(named) and (tells or bool(find_changes(note.text, fact.text)))
-    question = ((fact.slot and fact.slot.attribute) or "").replace("_", " ")
+    question = fact.slot.attribute_in_words if fact.slot else ""
     if named and (tells or shared_words(" ".join(named), question) != named):
         return True
     if fact.is_standing:
@@ -449,9 +447,8 @@ def may_end(note: Note, fact: Neighbour) -> bool:
 
 def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
     """The words of the fact that the note has, too, without the names of their subject."""
-    value = (fact.slot and fact.slot.value) or ""
     names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
-    return shared_words(note.text, f"{fact.text} {value}", names)
+    return shared_words(note.text, f"{fact.text} {fact.slot_value}", names)
 
 
 def _subject_of(note: Note, fact: Neighbour) -> str:

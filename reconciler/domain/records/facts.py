@@ -328,6 +328,11 @@ class Neighbour:
     is_vital: bool = False
 
     @property
+    def slot_value(self) -> str:
+        """Return the slot's value as it was said; empty without one."""
+        return (self.slot and self.slot.value) or ""
+
+    @property
     def word(self) -> SourceKind:
         """Return the kind of source, as ``Fact.word``."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust

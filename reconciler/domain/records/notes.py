@@ -302,6 +302,11 @@ class Slot:
         return (self.value or "").removeprefix(ACCOUNT) if self.attribute == MEMBERSHIP else None
 
     @property
+    def attribute_in_words(self) -> str:
+        """Return the attribute's name with spaces between its words; empty without one."""
+        return (self.attribute or "").replace("_", " ")
+
+    @property
     def shown_value(self) -> str | None:
         """Return the value as a reason or a prompt may show it."""
         return "(personal data)" if self.is_personal else self.value

@@ -89,7 +89,7 @@ class People:
         self._is_one_role = is_one_role
         about = grouped((slot.subject, (slot, said)) for slot, said in told)
         own = [slot for slot, _ in about.pop(CONTACT_SUBJECT, [])]
-        self._own = [((each.attribute or "").replace("_", " "), _names(each)) for each in own]
+        self._own = [(each.attribute_in_words, _names(each)) for each in own]
         named = [each for each in own if each.attribute in NAMING]
         full_names = {*map(_names, called), *map(_names, named)} - {frozenset()}
         self._known_names = self._owners = frozenset(chain(*full_names))

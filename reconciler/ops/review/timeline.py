@@ -184,7 +184,7 @@ def _title(chain: FactHistory) -> str:
     head = chain.facts[0]
     if head.slot is None or head.slot.attribute is None:
         return f"other notes: {head.category}"
-    attribute = head.slot.attribute.replace("_", " ")
+    attribute = head.slot.attribute_in_words
     if head.slot.subject == CONTACT_SUBJECT:
         return attribute
     return f"{head.slot.subject}: {attribute}"
