@@ -60,7 +60,7 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownDecisionError,
 )
-from reconciler.frozen import present
+from reconciler.frozen import Strings, present
 from reconciler.tracing import about, span
 
 if TYPE_CHECKING:
@@ -1736,7 +1736,7 @@ def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
     return tuple(turns_of(given, is_only_read=True))
 
 
-def _ids_shown(given: object) -> tuple[str, ...]:
+def _ids_shown(given: object) -> Strings:
     """Check the ids of the facts that a conversation was shown.
 
     Raises:
@@ -1749,7 +1749,7 @@ def _ids_shown(given: object) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+def _ids(name: str, given: str | Sequence[str]) -> Strings:
     """Return one id or several as a list."""
     if not isinstance(given, Iterable):
         raise InvalidRequestError(f"{name} must be a text, such as an id, or a list of them")

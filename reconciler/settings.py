@@ -55,7 +55,7 @@ from reconciler.domain.records.policies import (
     Wait,
 )
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import present
+from reconciler.frozen import Strings, present
 from reconciler.resources import (
     engine_names,
     expanded,
@@ -128,7 +128,7 @@ class ReconcileSettings(_Group, frozen=True):
         default=_RULE.contested_window / timedelta(days=1), ge=0, le=36_500
     )
     attributes_file: Path | None = None
-    books: dict[_Name, tuple[str, ...]] = {}
+    books: dict[_Name, Strings] = {}
     write_attempts_max: Positive = _RETRYING.attempts_max
     cached_facts_max: Quantity = 50_000
     unavailable_seconds_max: Wait = _RETRYING.unavailable_seconds_max
@@ -141,8 +141,8 @@ class GateSettings(_Group, frozen=True):
     domain: _Name | None = None
     hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
-    trusted_tools: tuple[str, ...] | None = None
-    system_attributes: dict[str, tuple[str, ...]] = {}
+    trusted_tools: Strings | None = None
+    system_attributes: dict[str, Strings] = {}
 
 
 class RecallSettings(_Group, RankingPolicy, frozen=True):
@@ -555,7 +555,7 @@ def _warn_of(variable: str) -> None:
 
 
 @cache
-def _names() -> tuple[str, ...]:
+def _names() -> Strings:
     """Every setting by its name in a file: ``tenant``, ``recall.limit``."""
     names = ["config_file"]
     for name, field in Settings.model_fields.items():

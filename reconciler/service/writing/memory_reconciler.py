@@ -57,6 +57,7 @@ from reconciler.domain.records.facts import (
     Fact,
     JudgedNeighbour,
     Neighbour,
+    Neighbours,
     Relations,
     by_fact_id,
     check_not_ended,
@@ -100,7 +101,7 @@ _REPLACED_COSINE_MIN = 0.3
 """The cosine below which a note is about another matter than the replaced fact. In 13 pairs by a
 reviewer, pairs of one matter were above 0.39, and pairs of two matters below 0.3."""
 
-_Opinions = dict[tuple[str, tuple[Neighbour, ...]], Opinion]
+_Opinions = dict[tuple[str, Neighbours], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
 
 
@@ -111,7 +112,7 @@ class _Question:
     arbitration: Arbitration
     decision_id: str
     note: Note
-    shown: tuple[Neighbour, ...]
+    shown: Neighbours
     number: int
 
 
@@ -417,9 +418,7 @@ class MemoryReconciler:
             submission = replace(submission, candidate=replace(candidate, relations=told))
         return submission, replace(seen, neighbours=left), beside
 
-    def _in_time(
-        self, verdict: Verdict, submission: Submission
-    ) -> tuple[Verdict, tuple[Neighbour, ...]]:
+    def _in_time(self, verdict: Verdict, submission: Submission) -> tuple[Verdict, Neighbours]:
         """Return the verdict as of today, and the facts that end on the day that the note names."""
         note = submission.note
         if note.is_ahead(self.clock()):
@@ -514,12 +513,10 @@ class MemoryReconciler:
             return True
         return bool(head.values(vector)[0] < head.bounds[0])
 
-    def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
+    def _shown(self, note: Note, seen: Seen) -> Neighbours:
         return tuple(shown_to_judge(note, seen.neighbours, self.policy))
 
-    def _with_replaced(
-        self, shown: tuple[Neighbour, ...], submission: Submission, seen: Seen
-    ) -> tuple[Neighbour, ...]:
+    def _with_replaced(self, shown: Neighbours, submission: Submission, seen: Seen) -> Neighbours:
         """Return facts with the near facts that they replaced, for the packaged judge.
 
         "Moved to Linz." replaced "Lives in Graz.", and so a note that ends the second ends the

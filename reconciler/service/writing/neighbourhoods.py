@@ -36,7 +36,7 @@ from reconciler.domain.reconciling.verdicts import (
     neighbour_of,
     neighbours_of,
 )
-from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.facts import Fact, Neighbours
 from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -252,7 +252,7 @@ class Neighbourhood:
         named_ids: Sequence[str] = (),
         *,
         is_wide: bool = False,
-    ) -> tuple[int, tuple[Neighbour, ...], dict[str, Fact]]:
+    ) -> tuple[int, Neighbours, dict[str, Fact]]:
         """Return the version, the neighbours of a note, and their facts by id.
 
         Args:
