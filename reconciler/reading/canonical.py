@@ -38,5 +38,7 @@ _PLAIN_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
 
 def unaccented(said: str) -> str:
     """Write Latin letters without accents, and plain ones for those that Unicode cannot split."""
+    if said.isascii():
+        return said
     decomposed = unicodedata.normalize("NFKD", said.translate(_PLAIN_LETTERS))
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -17,7 +17,6 @@ A subject has names and a role. A word that the texts write only in small letter
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
@@ -28,11 +27,12 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.frozen import Strings, grouped
+from reconciler.reading.canonical import unaccented
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
 
-_OTHER_LETTERS = str.maketrans("øłđıØŁĐæœ", "oldiOLDao")
+_JOINED_LETTERS = str.maketrans("æœ", "ao")
 _SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
 """A word in small letters, and one with a capital that no sentence begins with."""
 
@@ -221,10 +221,7 @@ def _names(said: str | Slot) -> frozenset[str]:
 
 def _bare(said: str) -> str:
     """Return a text without accents, with its capitals."""
-    if said.isascii():
-        return said
-    split = unicodedata.normalize("NFKD", said.translate(_OTHER_LETTERS))
-    return "".join(letter for letter in split if not unicodedata.combining(letter))
+    return unaccented(said.translate(_JOINED_LETTERS))
 
 
 def _compared(said: str) -> str:

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
-from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of, said_since
 from reconciler.domain.recalling.recallable import Recallable, Told, told
@@ -41,7 +40,7 @@ from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Placing
-from reconciler.floats import Floats
+from reconciler.floats import Flags, Floats, Rows
 from reconciler.reading.kinds import Category
 from reconciler.reading.question_words import WordIndex
 from reconciler.service.stores.commits import Commit, OpenConflicts
@@ -415,13 +414,13 @@ class Neighbourhood:
             return np.empty(0, dtype=np.float32)
         return cosines_to(self._vectors[: len(self._rows)], vector)
 
-    def _holding(self, now: datetime) -> NDArray[np.bool_]:
+    def _holding(self, now: datetime) -> Flags:
         """Return the rows of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
 
-    def _expired(self, now: datetime) -> NDArray[np.bool_]:
+    def _expired(self, now: datetime) -> Flags:
         """Return the rows of facts that have expired and not ended."""
-        is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
+        is_there: Flags = self._numbers["expires_at"][: len(self._rows)] != _ENDED
         return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: Floats, now: datetime) -> list[int]:
@@ -437,11 +436,11 @@ class Neighbourhood:
             rows += self._first_of(note, closeness, expired & is_of_one_kind)
         return rows
 
-    def _of_one_kind(self, note: Note) -> NDArray[np.bool_]:
+    def _of_one_kind(self, note: Note) -> Flags:
         """Return the rows of facts that a note may be compared with: never a membership."""
         numbers = self._numbers[: len(self._rows)]
         is_other = numbers["is_outcome"] != (note.category is Category.OUTCOME)
-        is_fit: NDArray[np.bool_] = ~(is_other | numbers["is_membership"])
+        is_fit: Flags = ~(is_other | numbers["is_membership"])
         return is_fit
 
     def _alike(self, note: Note, now: datetime) -> set[int]:
@@ -458,7 +457,7 @@ class Neighbourhood:
             chosen |= {*sorted(same)[-_SAME_QUESTION_MAX:]}
         return chosen
 
-    def _first_of(self, note: Note, closeness: Floats, wanted: NDArray[np.bool_]) -> list[int]:
+    def _first_of(self, note: Note, closeness: Floats, wanted: Flags) -> list[int]:
         """Return the best of the wanted rows: rivals first, then the nearest, older first."""
         nearest = _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         if note.slot is None or note.slot.rival_prefix is None:
@@ -507,7 +506,7 @@ class Neighbourhood:
         return [float(cosine) for cosine in np.clip(products, -1.0, 1.0)]
 
 
-def _nearest(closeness: Floats, rows: NDArray[np.intp], count: int) -> list[int]:
+def _nearest(closeness: Floats, rows: Rows, count: int) -> list[int]:
     """Return the nearest of these rows, the nearest first; the rows must be in ascending order."""
     distance = -closeness[rows]
     if len(rows) > count:
