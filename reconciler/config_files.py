@@ -18,6 +18,7 @@ from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import Profile, RecallFloor
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import is_number
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _BOOKS = resource_path("config") / "books"
 _QUESTIONS = "attribute_questions.toml"
 _SENTENCES = (_QUESTIONS, "attribute_questions_in_languages.toml", "generic_questions.toml")
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
-_NUMBER_MAX = 1e15
 
 
 class BookChoice(NamedTuple):
@@ -74,7 +74,7 @@ def load_profile(name: str) -> Profile:
             f"no profile {name}; give one of {shipped}, or the path of a profile's TOML file"
         )
     values = _parsed(path, _text_of(path))
-    if "name" not in values or not all(_is_number(values.get(key)) for key in _THRESHOLDS):
+    if "name" not in values or not all(is_number(values.get(key)) for key in _THRESHOLDS):
         needed = ", ".join(("name", *_THRESHOLDS))
         raise ConfigurationError(f"{path} is not a profile; it needs {needed}")
     model = values.get("embedding_model")
@@ -359,13 +359,6 @@ def _gate_policy(path: Path, text: str, domain: str | None) -> GatePolicy:
     from reconciler.domain.gate.policy import GatePolicy
 
     return GatePolicy.from_mapping(_parsed(path, text), domain)
-
-
-def _is_number(value: object) -> bool:
-    """True if a value is a number that a float can hold; TOML's whole numbers have no bound."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return -_NUMBER_MAX <= value <= _NUMBER_MAX
 
 
 def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar, dataclass_transform
+from dataclasses import dataclass, fields
+from typing import Any, TypeGuard, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -37,6 +37,23 @@ def grouped(pairs: Iterable[tuple[KeyT, T]]) -> dict[KeyT, list[T]]:
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
+
+
+def field_names(record: Any) -> Strings:
+    """Return the names of the fields of a record, or of a kind of records, in their order."""
+    return tuple(field.name for field in fields(record))
+
+
+def picked(record: object, names: Iterable[str]) -> Json:
+    """Return the values of a record under these names."""
+    return {name: getattr(record, name) for name in names}
+
+
+def is_number(value: object, most: float = 1e15) -> TypeGuard[int | float]:
+    """True if it is a number of at most this size, which neither a boolean nor NaN is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -most <= value <= most
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

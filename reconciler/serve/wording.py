@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from reconciler.domain.records.candidates import FactEvidence
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, may_have_changed
 from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.frozen import field_names, picked
 from reconciler.reading.quoting import in_marks
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _plain(value: object) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return picked(value, field_names(value))
     return str(value)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import islice, starmap
@@ -40,7 +40,7 @@ from reconciler.domain.records.kinds import LASTING, Clock, FactState
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
-from reconciler.frozen import Strings, frozen, in_order, present
+from reconciler.frozen import Strings, field_names, frozen, in_order, present
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
 from reconciler.service.embedding import AskedAttributes, embed, question_of
 from reconciler.service.stores.commits import OpenConflicts
@@ -401,7 +401,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
         InvalidRequestError: a filter is unknown, or cannot be used.
     """
     asked: dict[str, Any] = present(given)
-    known = [field.name for field in fields(RecallFilter)]
+    known = field_names(RecallFilter)
     if unknown := sorted(asked.keys() - set(known)):
         raise InvalidRequestError(
             f"there is no filter {unknown[0]}; use {', '.join(known)}. The number of results is "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import partial
 from typing import TypeVar
 
@@ -12,7 +11,7 @@ from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.notes import Note, Remembered
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, field_names, frozen
 from reconciler.reading.cues.classification import (
     Literalness,
     LiteralnessFinding,
@@ -33,8 +32,8 @@ from reconciler.reading.cues.leanings import NO_LEANINGS, Leaning, Leanings
 from reconciler.reading.cues.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.reading.kinds import Category, RecallSemantics
 
-_BROUGHT = frozenset(field.name for field in fields(Remembered))
-_BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
+_BROUGHT = frozenset(field_names(Remembered))
+_BESIDE_THE_TEXT = frozenset(field_names(Note)) - {"text"}
 
 _GRAVEST_FIRST = (
     Literalness.HYPOTHETICAL,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import CONTACT
@@ -17,14 +17,14 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action, FactState, Sensitivity, SourceKind, later
 from reconciler.domain.records.notes import Remembered, Slot
-from reconciler.frozen import present
+from reconciler.frozen import field_names, picked, present
 from reconciler.reading.cues.classification import is_standing_ask
 from reconciler.reading.guard import holds_no_more, names_before, says_beside
 from reconciler.reading.guard.reading import read
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.values.ends import end_of_today
 
-_BROUGHT = tuple(field.name for field in fields(Remembered))
+_BROUGHT = field_names(Remembered)
 
 _WORDS = re.compile(r"\w+")
 
@@ -44,7 +44,7 @@ def written_fact(
     """
     note, judged = decision.note, decision.judged
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
-    brought = present({name: getattr(note, name) for name in _BROUGHT})
+    brought = present(picked(note, _BROUGHT))
     if restates is not None and judged.importance is not None:
         brought["importance"] = max(judged.importance, restates.importance)
     return Fact(

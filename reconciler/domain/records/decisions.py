@@ -28,7 +28,7 @@ from reconciler.domain.records.kinds import (
     Relation,
 )
 from reconciler.domain.records.notes import Note, Scope
-from reconciler.frozen import Json, Strings, frozen, in_order
+from reconciler.frozen import Json, Strings, field_names, frozen, in_order, picked
 from reconciler.reading.findings import Findings
 
 NO_MODEL = "none"
@@ -153,7 +153,7 @@ class Verdict(Generic[FactT]):
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
         """Return the same verdict with the ids of the facts, as a decision stores it."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        own = picked(self, field_names(self))
         ids = {name: tuple(fact.fact_id for fact in own[name]) for name in _OF_FACTS}
         return Verdict(**own | ids)
 

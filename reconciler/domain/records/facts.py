@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
@@ -33,7 +33,7 @@ from reconciler.domain.records.notes import (
     check_identifier,
 )
 from reconciler.errors import RelationError, UnknownFactError
-from reconciler.frozen import Json, Strings, frozen, in_order
+from reconciler.frozen import Json, Strings, field_names, frozen, in_order, picked
 from reconciler.reading.kinds import Category, RecallSemantics
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -223,13 +223,11 @@ class Fact(Remembered):
     @property
     def standing(self) -> Standing:
         """Return its state."""
-        return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
+        return Standing(**picked(self, field_names(Standing)))
 
     def standing_as(self, standing: Standing) -> Fact:
         """Return the same fact in that state."""
-        return replace(
-            self, **{field.name: getattr(standing, field.name) for field in fields(Standing)}
-        )
+        return replace(self, **picked(standing, field_names(Standing)))
 
     @property
     def is_passing(self) -> bool:

@@ -7,6 +7,7 @@ the error names the message.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, not_one_of, storable, utc
 from reconciler.errors import InvalidNoteError, InvalidSessionError
-from reconciler.frozen import in_order
+from reconciler.frozen import in_order, is_number
 
 _ROLES = {
     Role.CONTACT: ("contact", "user", "customer", "human"),
@@ -270,7 +271,7 @@ def _time_of(message: Message, name: str, value: object) -> datetime:
             return utc(name, value)
         except InvalidNoteError as error:
             raise message.wrong(str(error)) from error
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value, math.inf):
         kind = type(value).__name__
         raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
     return _from_epoch(message, name, value)

@@ -40,7 +40,7 @@ from reconciler.errors import (
     InvalidScopeError,
     ReconcilerError,
 )
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order, is_number
 from reconciler.reading.canonical import unaccented
 from reconciler.reading.kinds import Category, RecallSemantics as RecallSemantics, Speech as Speech
 from reconciler.reading.visible_text import without_widthless
@@ -842,7 +842,7 @@ def unit_interval(name: str, value: object) -> float:
     Raises:
         InvalidNoteError: the value is not a number from 0 to 1.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
     return math.fabs(float(value))
 

@@ -26,7 +26,7 @@ from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
-from reconciler.frozen import Json, Strings, frozen, grouped
+from reconciler.frozen import Json, Strings, frozen, grouped, picked, present
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
 
@@ -172,7 +172,7 @@ class Claim:
         """Return plain values for the job's record."""
         extracted = self.extracted
         return {
-            **{name: getattr(extracted, name) for name in _PLAIN},
+            **picked(extracted, _PLAIN),
             "valid_from": str(extracted.valid_from or ""),
             "valid_to": str(extracted.valid_to or ""),
             "category": str(extracted.category),
@@ -196,8 +196,8 @@ class Claim:
     def mapped(self, change: Callable[[str], str]) -> Claim:
         """Return the claim with all of its words changed."""
         before = self.extracted
-        said = {name: getattr(before, name) for name in _WORDS}
-        changed: Json = {name: change(words) for name, words in said.items() if words is not None}
+        said = present(picked(before, _WORDS))
+        changed: Json = {name: change(words) for name, words in said.items()}
         return replace(
             self,
             extracted=replace(before, **changed),

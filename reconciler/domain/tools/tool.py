@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import (
     not_one_of,
 )
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Json, Strings, in_order, present
+from reconciler.frozen import Json, Strings, in_order, is_number, present
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
@@ -37,7 +37,6 @@ to strict tool use, Gemini's reference of ``Schema``.
 """
 
 _NAMES_MAX = 5
-_NUMBER_MAX = 1e15
 _NAME_LENGTH_MAX = 40
 _TRUTHS = {"true": True, "false": False}
 
@@ -223,9 +222,7 @@ def _or_null(schema: Json, dialect: Dialect) -> Json:
 
 def _is_of(kind: Kind, given: object) -> bool:
     if kind is Kind.NUMBER:  # not NaN, and no number that takes long to write down
-        if isinstance(given, bool) or not isinstance(given, int | float):
-            return False
-        return -_NUMBER_MAX <= given <= _NUMBER_MAX
+        return is_number(given)
     if kind is Kind.LIST:
         return isinstance(given, list) and all(isinstance(each, str) for each in given)
     return isinstance(given, bool if kind is Kind.BOOLEAN else str)

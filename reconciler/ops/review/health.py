@@ -19,7 +19,7 @@ from reconciler.domain.records.facts import ActionCount, Conflict, Contact, Live
 from reconciler.domain.records.kinds import Action, Clock, Progress
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
-from reconciler.frozen import Json, frozen, grouped
+from reconciler.frozen import Json, frozen, grouped, picked
 from reconciler.service.checking.lines import KEY_OF
 from reconciler.service.stores.rows import FEW, batches, vectors_in
 
@@ -150,7 +150,7 @@ class ContactHealth:
 
     def to_dict(self) -> Json:
         """As plain values, its rates among them."""
-        return asdict(self) | {name: getattr(self, name) for name in RATES}
+        return asdict(self) | picked(self, RATES)
 
 
 @frozen

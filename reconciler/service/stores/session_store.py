@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, field_names, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import RowReader, of_its_own, reader_of
@@ -32,7 +32,7 @@ from reconciler.service.stores.rows import RowReader, of_its_own, reader_of
 Cleaning = tuple[Episode, Episode]
 """An episode as it was read, and the same episode cleaned."""
 
-_OUTCOMES = tuple(field.name for field in fields(Outcomes))
+_OUTCOMES = field_names(Outcomes)
 
 
 @frozen

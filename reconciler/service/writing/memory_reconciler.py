@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 
@@ -76,7 +76,7 @@ from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, grouped
+from reconciler.frozen import field_names, frozen, grouped, picked
 from reconciler.ports.embedder import Embedder
 from reconciler.reading.cues.classification import infer_category
 from reconciler.reading.guard import is_english
@@ -537,7 +537,7 @@ class MemoryReconciler:
         )
         return tuple(
             JudgedNeighbour(
-                **{each.name: getattr(fact, each.name) for each in fields(Neighbour)},
+                **picked(fact, field_names(Neighbour)),
                 replaced=tuple(replaced[fact.fact_id]),
             )
             if fact.fact_id in replaced

@@ -39,7 +39,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed, Floats
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, frozen, in_order, picked
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, is_redaction_of
 
@@ -503,7 +503,7 @@ def recorded(
         timings=timings,
         version=version,
         compared_with=tuple(
-            Comparison(**{name: getattr(neighbour, name) for name in _RECORDED}, rank=rank)
+            Comparison(**picked(neighbour, _RECORDED), rank=rank)
             for rank, neighbour in enumerate(neighbours, start=1)
         ),
     )
