@@ -11,12 +11,17 @@ from typing import Any, TypedDict
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, one_of, unit_interval, utc
+from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
+    Slot,
+    one_of,
+    tags_in,
+    unit_interval,
+    utc,
+)
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import Strings, frozen
 from reconciler.reading.kinds import Category
-
-_TAG_COUNT_MAX = 100
 
 
 class FilterFields(TypedDict, total=False):
@@ -137,14 +142,8 @@ def _subjects(name: str, given: object) -> Strings:
     return given if isinstance(given, tuple) else (_name(name, given),)
 
 
-def _tags(name: str, given: object) -> Strings:
-    if isinstance(given, str) or not isinstance(given, list | tuple):
-        raise InvalidRequestError(f"{name} must be a list of strings")
-    if len(given) > _TAG_COUNT_MAX:
-        raise InvalidRequestError(
-            f"{len(given):,} {name} are given, but at most {_TAG_COUNT_MAX} are allowed; give fewer"
-        )
-    return tuple(_name("a tag", tag) for tag in given)
+def _tags(_: str, given: object) -> Strings:
+    return tuple(_name("a tag", tag) for tag in tags_in(given))
 
 
 _CHECKS: dict[str, Callable[[str, object], Any]] = {

@@ -31,7 +31,7 @@ from enum import StrEnum
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, SourceKind
 from reconciler.errors import (
@@ -848,14 +848,24 @@ def unit_interval(name: str, value: object) -> float:
 
 
 def _tags(value: object) -> Strings:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
+    tags = tags_in(value)
+    for tag in tags:
+        check_identifier("a tag", tag, InvalidNoteError)
+    return tags
+
+
+def tags_in(value: object) -> tuple[Any, ...]:
+    """Return the tags in a list of them; each is still to be checked.
+
+    Raises:
+        InvalidNoteError: the value is not a list, or is too long.
+    """
+    if not isinstance(value, list | tuple):
         raise InvalidNoteError("tags must be a list of strings")
     if len(value) > _TAG_COUNT_MAX:
         raise InvalidNoteError(
-            f"a note has {len(value):,} tags, but at most {_TAG_COUNT_MAX} are allowed"
+            f"{len(value):,} tags are given, but at most {_TAG_COUNT_MAX} are allowed; give fewer"
         )
-    for tag in value:
-        check_identifier("a tag", tag, InvalidNoteError)
     return tuple(value)
 
 
