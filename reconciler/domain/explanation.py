@@ -25,7 +25,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.frozen import Json, Strings, frozen
-from reconciler.reading.visible_text import visible
+from reconciler.reading.visible_text import shortened, visible
 
 QUOTE_LENGTH_MAX = 80
 """Characters of a note or fact that a sentence quotes: enough to recognise it by."""
@@ -394,8 +394,7 @@ def _quote(text: str, length_max: int = QUOTE_LENGTH_MAX) -> str:
 
 def _one_line(text: str, length_max: int) -> str:
     """Shorten a text and put it on one line, with invisible characters as escapes."""
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= length_max else f"{line[: length_max - 1].rstrip()}…"
+    return shortened(visible(" ".join(text.split())), length_max)
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from reconciler.domain.records.decisions import NO_MODEL
 from reconciler.domain.records.erasures import RestoreReport
 from reconciler.domain.records.kinds import Clock, FactState, JobState, ProgressOfAll
-from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.notes import Scope, first_of
 from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
 from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile
 from reconciler.ports.embedder import Embedder
@@ -28,8 +28,6 @@ NODES_A_PAGE = 200
 """Nodes that are written in one transaction; their texts are embedded together."""
 
 LINKS_A_PAGE = 500
-
-_NAMED_MAX = 5
 
 
 def check_vectors(checked: CheckedExport, embedder: Embedder) -> None:
@@ -148,10 +146,9 @@ class Restoring:
                 other.append(contact.scope.contact_id)
             there.add(key)
         if other:
-            named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
             raise InvalidArchiveError(
-                f"the store holds {len(other)} of these contacts with other content ({named}); "
-                "nothing was written. Restore into an empty store"
+                f"the store holds {len(other)} of these contacts with other content "
+                f"({first_of(other)}); nothing was written. Restore into an empty store"
             )
         return there
 

@@ -39,6 +39,11 @@ def visible(text: str) -> str:
     return "".join(map(_visible, before, text))
 
 
+def shortened(text: str, length_max: int) -> str:
+    """Return a text of at most so many characters; "…" stands for the part that was cut off."""
+    return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
+
+
 def _visible(before: str, character: str) -> str:
     if character == _EMOJI_STYLE and unicodedata.category(before) == "So":
         return character

@@ -30,6 +30,7 @@ from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.named_secrets import kind_of_name
 from reconciler.reading.quoting import in_braces, in_quotes, unmarked
 from reconciler.reading.sensitive_data import VALUE_TOKEN
+from reconciler.reading.visible_text import shortened
 
 Handles = Mapping[str, str]
 """The short names of facts in a model's tools, by fact id."""
@@ -410,11 +411,6 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Handles) -> Iterator[str
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A remembered text, as data within a sentence: on one line, cut, in quotes."""
     return in_quotes(shortened(_escaped(text), length_max))
-
-
-def shortened(text: str, length_max: int) -> str:
-    """A text of at most so many characters; "…" stands for the part that was cut off."""
-    return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 
 def _escaped(text: str) -> str:

@@ -24,7 +24,7 @@ import os
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -55,6 +55,7 @@ NOT_UTF_8 = (
 """The error about a file in another encoding, with the remedy."""
 
 _NUMBER_MAX = 1_000_000
+_NAMED_MAX = 5
 _EXCERPT_LENGTH_MAX = 60
 """The most characters of a refused value that an error repeats."""
 
@@ -90,6 +91,11 @@ def excerpt(value: object) -> str:
     except ValueError:  # Python writes out no number of more than 4,300 digits
         said = "so long a number"
     return repr(said if len(said) <= _EXCERPT_LENGTH_MAX else said[:_EXCERPT_LENGTH_MAX] + "…")
+
+
+def first_of(ids: Sequence[str]) -> str:
+    """Name the first of these; "…" stands for the others."""
+    return ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
 
 
 def check_flags(**flags: object) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from threading import Lock
 
 from reconciler.domain.recalling.briefing import CONVERSATION, asked_together, is_for_the_contact
-from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
+from reconciler.domain.recalling.prompting import filed_as, quoted
 from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.disputes import is_suspended
 from reconciler.domain.reconciling.limits import YIELDS
@@ -27,6 +27,7 @@ from reconciler.frozen import frozen
 from reconciler.reading.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.reading.kinds import Category
 from reconciler.reading.sensitive_data import VALUE_TOKEN
+from reconciler.reading.visible_text import shortened
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
 """Returns the handles of the shown facts, by id."""

@@ -23,7 +23,7 @@ from reconciler.frozen import Strings, in_order
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
-from reconciler.reading.visible_text import visible
+from reconciler.reading.visible_text import shortened, visible
 
 CUE_LENGTH_MAX = 80
 """The most characters of a cue that are kept: enough to see in a record the finding and its
@@ -145,8 +145,7 @@ def _fold_text(text: str) -> _FoldedText:
 
 
 def _shown(cue: str) -> str:
-    shown = visible(cue.strip(" \n\t"))
-    return shown if len(shown) <= CUE_LENGTH_MAX else shown[: CUE_LENGTH_MAX - 1] + "…"
+    return shortened(visible(cue.strip(" \n\t")), CUE_LENGTH_MAX)
 
 
 # Matching

@@ -32,6 +32,7 @@ from pydantic import (
 )
 
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
+from reconciler.domain.records.notes import first_of
 from reconciler.errors import InvalidArchiveError
 from reconciler.frozen import Json, Strings, frozen
 from reconciler.ports.graph import Row
@@ -307,8 +308,6 @@ _HELD: Mapping[str, Strings] = {
 }
 """The properties that links must have."""
 
-_NAMED_MAX = 5
-
 
 class Coherence:
     """Takes the lines of one contact, nodes before their links, and finds contradictions.
@@ -369,9 +368,7 @@ class Coherence:
         try:
             self._order.prepare()
         except CycleError as error:
-            named = error.args[1][1:]
-            more = ", …" if len(named) > _NAMED_MAX else ""
-            return f"each replaced the next: {', '.join(named[:_NAMED_MAX])}{more}"
+            return f"each replaced the next: {first_of(error.args[1][1:])}"
         return None
 
     def _wrong_with_fact(self, fact: Node) -> str | None:

@@ -30,7 +30,7 @@ from reconciler.domain.records.facts import (
     Supersession,
 )
 from reconciler.domain.records.kinds import SPANS_JOINED, DecidedBy, FactState, Relation
-from reconciler.domain.records.notes import Scope
+from reconciler.domain.records.notes import Scope, first_of
 from reconciler.errors import AbsorbedError, DamagedRecordError, ReconcilerError
 from reconciler.floats import Floats
 from reconciler.frozen import Strings, frozen, in_order, present
@@ -48,7 +48,6 @@ def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 _log = logging.getLogger(__name__)
-_NAMED_MAX = 5
 
 UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError)
 """The errors of reading a damaged row; a JSON error is a ``ValueError``."""
@@ -106,10 +105,10 @@ class RowReader(Generic[T]):
 
     def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:
         ids = tuple(dict.fromkeys(str(row[self.key]) for row in rows))
-        named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
         return DamagedRecordError(
-            f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
-            "health --check-records` counts such records, and `reconciler forget` erases them"
+            f"{self.label} {first_of(ids)} cannot be read: what is kept of it is damaged. "
+            "`reconciler health --check-records` counts such records, and `reconciler forget` "
+            "erases them"
         )
 
 
