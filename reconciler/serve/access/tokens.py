@@ -28,7 +28,6 @@ from pydantic import AwareDatetime, BeforeValidator, PlainSerializer, TypeAdapte
 from reconciler.domain.records.kinds import Clock
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.frozen import Json, frozen
-from reconciler.resources import make_folder_of
 from reconciler.serve.access.grants import AccessProfile, Grant
 from reconciler.service.stores.binding_store import BindingStore
 
@@ -298,7 +297,7 @@ class TokenFile(TokenList):
         if self.path.is_dir():  # before a lock is made beside it
             raise self._unusable(_IS_FOLDER)
         try:
-            make_folder_of(self.path)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR, 0o600)
         except OSError as error:
             raise self._unusable(error.strerror) from error
