@@ -186,7 +186,7 @@ class ErasureStore(Queries):
             left: what is left of the decisions.
             going: the other nodes.
             at: the time of the erasure.
-            is_ended: also end the jobs whose claims are removed.
+            is_ended: also end the jobs that lose their claims.
         """
         plan = going.plan
         steps: tuple[tuple[str, str, Iterable[Any], Row], ...] = (
