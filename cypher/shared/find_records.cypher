@@ -1,5 +1,5 @@
-// The records of the given decisions that exist already, about any contact: an import compares a line that
-// has a key with the note that the key belongs to.
+// The records of the given decisions that exist, about any contact: the ids come from a query about the contact, or
+// from the keys of an import's lines.
 // mode: read
 UNWIND $decision_ids AS wanted_id
 MATCH (decision:Decision {decision_id: wanted_id})

@@ -41,6 +41,7 @@ wait."""
 BUFFER_POOL_BYTES = 1 << 30
 """Memory for the pages that the engine works with. A large store gets more, see ``_pool_bytes``."""
 
+_POOL_BYTES_MAX = 1 << 32
 _UNLIMITED = 1 << 63
 _STORE_BYTES_MAX = 1 << 40
 """Address space that the engine reserves for a file when it opens it. Its own default, 8 TiB, fills
@@ -637,11 +638,15 @@ class EmbeddedFiles:
 
 
 def _memory_bytes() -> int:
-    """The memory that this process may use: the machine's, or less in a container."""
+    """The memory that this process may use: the machine's, or that of its control group."""
     found = 0
-    with suppress(AttributeError, OSError, ValueError):  # Windows; no group; a group without limit
+    with suppress(AttributeError, OSError, ValueError):  # Windows
         found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        for group in {"", *(line.rpartition(":")[2] for line in lines)}:
+            for limit in (f"{group}/memory.max", f"/memory{group}/memory.limit_in_bytes"):
+                with suppress(OSError, ValueError):  # no such version; no limit
+                    found = min(found, int(Path(f"/sys/fs/cgroup/{limit}").read_text()))
     return found
 
 
@@ -651,7 +656,7 @@ def _pool_bytes(file_bytes: int, memory_bytes: int) -> int:
     A search of all facts reads a quarter of a large file. If that does not fit, every search reads
     it again, and takes five times as long.
     """
-    return max(BUFFER_POOL_BYTES, min(file_bytes // 3, memory_bytes // 4))
+    return max(BUFFER_POOL_BYTES, min(file_bytes // 3, memory_bytes // 4, _POOL_BYTES_MAX))
 
 
 def _address_space_bytes() -> int:

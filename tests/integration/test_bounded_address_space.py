@@ -94,6 +94,7 @@ def test_a_process_without_a_bound_reserves_the_most(
         (6 * GIB, 6 * GIB, 6 * GIB // 4),
         (6 * GIB, 2 * GIB, GIB),
         (6 * GIB, 0, GIB),
+        (64 * GIB, 64 * GIB, 4 * GIB),
     ],
 )
 def test_a_larger_file_gets_a_larger_pool_as_far_as_memory_allows(
@@ -109,6 +110,28 @@ def test_a_container_has_the_memory_of_its_group(
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     monkeypatch.setattr(Path, "read_text", lambda _: limit)
     assert embedded_files._memory_bytes() == (known or machine)
+
+
+@pytest.mark.parametrize(
+    ("group", "limit"),
+    [
+        ("0::/app.slice", "app.slice/memory.max"),
+        ("4:memory:/docker/a", "memory/docker/a/memory.limit_in_bytes"),
+        ("4:memory:/docker/a", "memory/memory.limit_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_group_of_either_version_is_found(
+    monkeypatch: pytest.MonkeyPatch, group: str, limit: str
+) -> None:
+    files = {Path("/proc/self/cgroup"): group, Path("/sys/fs/cgroup") / limit: "1048576\n"}
+
+    def read(path: Path) -> str:
+        if path not in files:
+            raise FileNotFoundError(path)
+        return files[path]
+
+    monkeypatch.setattr(Path, "read_text", read)
+    assert embedded_files._memory_bytes() == 1 << 20
 
 
 def test_the_engine_gets_the_pool_of_its_file(

@@ -116,7 +116,7 @@ def told(fact: Fact) -> str:
 
 
 def search_text(text: str, subject: str | None, attribute: str | None, tags: Sequence[str]) -> str:
-    """Search text of a fact: its text, the names of its slot, and its tags, for their words."""
+    """Search text of a fact: its text, the names of its slot, and its tags."""
     return f"{text} {subject or ''} {attribute or ''} {' '.join(tags)}".replace("_", " ")
 
 
