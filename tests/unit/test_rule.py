@@ -732,6 +732,7 @@ def test_what_an_unsure_judge_suspects_is_linked_and_does_not_end() -> None:
         ("Reads the trade weekly.", 0.84, False),
         ("Reads the trade weekly.", 0.85, True),
         ("Wants no printed catalogue.", 0.61, True),
+        ("Moved to Leeds.", 0.61, True),
     ],
 )
 def test_a_suspicion_about_another_matter_must_be_surer(
