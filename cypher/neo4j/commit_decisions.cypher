@@ -5,12 +5,10 @@
 // ms a statement, together a third of the write. Names, titles and labels of how a fact ended are for Neo4j
 // Browser only. Contacts come in the order of their keys, or two writers might wait for each other. The
 // writer of a contact's first fact first takes the store's lock, which the end of a move to another model
-// holds: a new contact has no lock of its own yet. One plan serves every size of store, and a plan takes a
-// second, so it is kept.
+// holds: a new contact has no lock of its own yet.
 // mode: write
 // times: as text
 // only when contacts is without absorbs, parts, episodes, more_evidence, settles_id, closed, linked_ids, revoked_ids, reverted_ids, reopened, restored, unlinked, unrested, rested, unquoted
-CYPHER replan=skip
 MATCH (store:Store {store_id: 'reconciler'})
 FOREACH (_ IN CASE WHEN any(each IN $contacts WHERE each.version = 0) THEN [1] ELSE [] END |
   SET store.claimed_at = store.claimed_at)

@@ -1,8 +1,7 @@
 // A contact's pairs of facts that have not ended and may contradict each other, each pair once. It includes
 // pairs of which a person said that both hold (`decided_by` says so), and facts with a lifetime that is over;
-// the caller checks both. The plan is kept, as the one of the neighbourhood that it is read with.
+// the caller checks both.
 // mode: read
-CYPHER replan=skip
 MATCH (new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE conflict.contact_key = $contact_key
   AND new.state IN $states AND old.state IN $states

@@ -2,10 +2,8 @@
 // contact's version and name; no row if there is none. Soon after the store moved to another model, a vector may still
 // be stored as the next model's. The version is read before the facts: a write in between then fails the
 // version check. All properties are read at once, since each one that is read by its name passes those before it.
-// The plan is kept: it takes longer than to read a hundred facts.
 // mode: read
 // rows: by column
-CYPHER replan=skip
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
