@@ -1,4 +1,4 @@
-"""The usual commit on Neo4j leaves out most of the statement, whose first plan takes long."""
+"""The usual commit on Neo4j leaves out most of the statement: its first plan takes long."""
 
 from __future__ import annotations
 
