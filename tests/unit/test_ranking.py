@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,16 +12,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
-from reconciler.domain.recalling.ranking import (
-    numbers_in,
-    numbers_of,
-    recency_among,
-    reciprocal_ranks,
-)
+from reconciler.domain.recalling.ranking import numbers_of, recency_among, reciprocal_ranks
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import FactState, SourceKind
-from reconciler.domain.records.notes import MEMBERSHIP, Slot
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.reading.kinds import Category, RecallSemantics
 from tests.tables import every
@@ -163,36 +157,6 @@ def test_near_rivals_that_fit_as_well_are_ordered_by_when_they_were_said(
     among = np.array([[1.0, likeness], [likeness, 1.0]])
     recency = recency_among(numbers, among, np.array([0.5, similarity]), RankingPolicy())
     assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
-
-
-OF_ALL_KINDS = [
-    fact("plain"),
-    fact("expires", expires_at=NOW, confidence=0.6, recall_count=3),
-    fact("archived", state=FactState.ARCHIVED, expires_at=NOW),
-    fact("ahead", valid_from=NOW + timedelta(days=1)),
-    fact("as clocks differ", valid_from=NOW + timedelta(minutes=5)),
-    fact("ended", valid_to=NOW),
-    fact("volatile", category=Category.VOLATILE),
-    fact("outcome", category=Category.OUTCOME),
-    standing("for good", text="Must never be called."),
-    standing("for now"),
-    fact("vital", importance=1.0),
-    fact("allergic", text="Is allergic to nuts."),
-    fact("slot", slot=Slot(subject="wife", attribute="allergy", is_single_valued=False)),
-    fact("member", slot=Slot(subject="contact", attribute=MEMBERSHIP, is_single_valued=False)),
-]
-
-
-def test_the_numbers_of_facts_are_those_of_their_columns() -> None:
-    columns = {
-        field.name: [getattr(each, field.name) for each in OF_ALL_KINDS] for field in fields(Fact)
-    }
-    columns |= {
-        name: [getattr(each.slot, name, None) for each in OF_ALL_KINDS]
-        for name in ("attribute", "subject")
-    }
-    by_column = numbers_in(columns, OF_ALL_KINDS.__getitem__)
-    assert numbers_of(OF_ALL_KINDS).tolist() == by_column.tolist()
 
 
 def test_a_smaller_limit_cuts_an_answer_and_does_not_change_it() -> None:
