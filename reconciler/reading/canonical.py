@@ -38,7 +38,12 @@ _PLAIN_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
 
 def unaccented(said: str) -> str:
     """Write Latin letters without accents, and plain ones for those that Unicode cannot split."""
+    return without_marks(said.translate(_PLAIN_LETTERS))
+
+
+def without_marks(said: str) -> str:
+    """Write letters without their accents, as far as Unicode splits them: "ø" stays."""
     if said.isascii():
         return said
-    decomposed = unicodedata.normalize("NFKD", said.translate(_PLAIN_LETTERS))
+    decomposed = unicodedata.normalize("NFKD", said)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -11,7 +11,6 @@ The changed thing and its fact are found elsewhere.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
 from reconciler.frozen import Strings
-from reconciler.reading.canonical import canonical_text, remembered
+from reconciler.reading.canonical import canonical_text, remembered, without_marks
 from reconciler.reading.findings import Difference
 from reconciler.reading.guard.tokens import (
     SENTENCE_ENDS,
@@ -352,10 +351,7 @@ def lowered(text: str) -> str:
 
 def folded(word: str) -> str:
     """Return a name as it is compared: without capitals and accents, which many leave out."""
-    if word.isascii():
-        return word.lower()
-    bare = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in bare if not unicodedata.combining(letter))
+    return without_marks(word.casefold())
 
 
 def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
