@@ -194,8 +194,8 @@ def _suspected(
     fact = shown[judgement.target - 1]
     if fact in verdict.conflicts or fact.is_expired:
         return None
-    speaks = tells_of_change(note.text) or may_end(note, fact)
-    if judgement.confidence < _SUSPECTED_MIN and not speaks:
+    is_unsure = judgement.confidence < _SUSPECTED_MIN
+    if is_unsure and not (tells_of_change(note.text) or may_end(note, fact)):
         return None
     return replace(
         verdict,
