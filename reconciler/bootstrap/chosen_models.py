@@ -324,9 +324,10 @@ def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) 
 
 
 REACH_OF_PACKAGED = 0.5
-"""The reach of the packaged judge, as a share of the usual reach: to ask this judge costs nothing.
-On pairs that were written to mislead, it turns a sixth of the silent changes into questions, and no
-more facts end (benchmarks/results/packaged_judge.md)."""
+"""The reach where the packaged judge is asked, alone or first, as a share of the usual reach: to
+ask this judge costs nothing. On pairs that were written to mislead, it turns a sixth of the silent
+changes into questions, and no more facts end (benchmarks/results/packaged_judge.md). Asked first,
+it spares the other judge most of the facts that are further away (docs/judges.md)."""
 
 
 def build_policy(
@@ -371,7 +372,8 @@ def _reach(settings: Settings, embedding_model: str, add_max: float) -> float | 
     measured = load_reach(embedding_model)
     if measured is None:
         return None
-    share = REACH_OF_PACKAGED if judge_of(settings) == "packaged" else 1.0
+    is_packaged = "packaged" in (judge_of(settings), settings.arbiter.first)
+    share = REACH_OF_PACKAGED if is_packaged else 1.0
     return min(share * measured, add_max)
 
 

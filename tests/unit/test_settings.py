@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
+from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.bootstrap.chosen_models import (
     arbitration_policy,
     build_arbiter,
@@ -19,7 +20,7 @@ from reconciler.bootstrap.chosen_models import (
     open_graph,
     without_packaged_judge,
 )
-from reconciler.config_files import load_prices
+from reconciler.config_files import load_prices, load_reach
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     ExtractionPolicy,
@@ -362,6 +363,24 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
 )
 def test_without_a_key_the_packaged_judge_judges(given: dict[str, Any], judge: str | None) -> None:
     assert judge_of(load_settings(**given)) == judge
+
+
+@every(
+    ("given", "share"),
+    [
+        ({"mode": "auto"}, 0.5),
+        ({"api_key": "sk-test"}, 1.0),
+        ({"api_key": "sk-test", "first": "packaged"}, 0.5),
+    ],
+)
+def test_a_judge_that_costs_nothing_reaches_further(given: dict[str, Any], share: float) -> None:
+    model = OnnxMinilm.model_id
+    measured = load_reach(model)
+    assert measured is not None
+    policy = build_policy(load_settings(arbiter=given), model, is_judged=True)
+    assert policy.reach == share * measured
+    fixed = load_settings(arbiter={**given, "reach": 0.4})
+    assert build_policy(fixed, model, is_judged=True).reach == 0.4
 
 
 def test_an_embedder_of_the_callers_own_brings_no_packaged_judge() -> None:
