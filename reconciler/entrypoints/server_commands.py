@@ -33,6 +33,7 @@ from reconciler.entrypoints.serving import (
     Worker,
     address_of,
     check_installed,
+    leave_loaded_alone,
     logging_to_stderr,
     open_memory,
     serve,
@@ -108,6 +109,7 @@ def mcp(
 
             grant = _grant(AccessProfile.AGENT, tenant, agents or [], contact, "agent", session)
             with open_memory(worker) as memory:
+                leave_loaded_alone()
                 serve_stdio(Desk(memory), grant, memory.close)
             return
         if agents or contact or session:

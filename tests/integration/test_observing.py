@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import re
@@ -25,9 +26,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory, Turn
 from reconciler.domain.records.sessions import QueueReport
-from reconciler.entrypoints.serving import logging_to_stderr
+from reconciler.entrypoints.serving import address_of, logging_to_stderr, serve, tokens_of
 from reconciler.errors import GraphUnavailableError, InvalidNoteError, UnknownFactError
 from reconciler.ops.metrics import serve_metrics
+from reconciler.serve.access import http_door
 from reconciler.settings import LogSettings
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
@@ -250,3 +252,19 @@ def test_calls_are_told_of_as_opentelemetrys_conventions_say(
     failed = [each.status.status_code for each in told]
     assert failed == [StatusCode.UNSET, *[StatusCode.ERROR] * 2, *[StatusCode.UNSET] * 3]
     assert not re.search("Zanzibar|priya|crm", "".join(each.to_json() for each in made))
+
+
+def test_a_server_keeps_what_it_loaded_out_of_garbage_collections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
+    monkeypatch.setenv("RECONCILER_EMBEDDER__PROVIDER", "none")
+    monkeypatch.setattr(http_door, "serve_http", lambda *_: kept.append(gc.get_freeze_count()))
+    before = gc.get_freeze_count()
+    try:
+        address, tokens = address_of("127.0.0.1", 0, None, None, None), tokens_of(tmp_path / "t")
+        serve(lambda _: None, address, tokens, worker=False)
+    finally:
+        gc.unfreeze()
+    assert kept[0] > before + 10_000
