@@ -24,7 +24,7 @@ from reconciler.adapters.onnx_minilm import session_of, tokenizer_of
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour, replaced_by
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.reading.guard import brings_another_value, is_foreign, tells_of_change
@@ -154,7 +154,11 @@ class PackagedArbiter:
         for number, _, slot in before:
             if number in reads and slot and note.slot and note.slot.decides_about(slot):
                 reads[number] = _ANSWERED
-        return _judgement(reads, len(near), model.bounds)
+        # Two values of one slot are a question for the rule, however sure the judge is.
+        is_open = any(
+            compare_slots(note.slot, fact.slot) is SlotMatch.CHANGED for fact in neighbours
+        )
+        return _judgement(reads, 0 if is_open else len(near), model.bounds)
 
     def load(self) -> _Loaded:
         """Model, ready to read.
@@ -284,7 +288,10 @@ def _is_readable(text: str) -> bool:
 
 
 def _judgement(reads: dict[int, PairReading], count: int, bounds: JudgeBounds) -> Judgement:
-    """Combine the readings of the near facts, by their numbers; ``count`` facts are near."""
+    """Combine the readings of the near facts, by their numbers.
+
+    All of ``count`` facts must be read as untouched to say that all hold; 0 never says so.
+    """
     likeliest = sorted(reads, key=lambda number: reads[number].ended, reverse=True)
     ended = [number for number in likeliest if reads[number].ended >= bounds.ends]
     same = [number for number in reads if reads[number].same >= bounds.same]

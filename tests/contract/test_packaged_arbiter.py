@@ -126,6 +126,16 @@ def test_a_fact_ends_as_the_one_that_it_replaced_would(
     assert (made.action is Action.UPDATE) is ends
 
 
+def test_two_values_of_one_slot_are_never_said_to_hold_both(judge: PackagedArbiter) -> None:
+    budget = {"subject": "contact", "attribute": "budget", "is_single_valued": True}
+    was, now = (Slot(value=value, value_key=value, **budget) for value in ("35k", "60k"))
+    [fact] = facts("Budget was cut to 35k.")
+    said = note("Budget is 60k now.")
+    assert judge.judge(said, [fact]).relation is Relation.COEXISTS
+    made = judge.judge(replace(said, slot=now), [replace(fact, slot=was)])
+    assert made.relation is Relation.UNSURE
+
+
 def test_another_matter_ends_nothing(judge: PackagedArbiter) -> None:
     made = judged(judge, "Prefers a window seat.", *OTHERS)
     assert (made.action, made.target) == (Action.ADD, None)

@@ -1172,6 +1172,42 @@ def test_what_an_arbiter_calls_a_change_ends_the_richer_fact() -> None:
     assert (verdict.action, verdict.targets) == (UPDATE, tuple(near))
 
 
+@every(
+    ("fact", "said", "stays"),
+    [
+        ("Uses SAP and Salesforce.", "Switched from Salesforce to HubSpot.", True),
+        ("Has an office in Rome and one in Milan.", "Closed the Milan office.", True),
+        ("Pays for accounts 12 and 15.", "Closed account 12.", True),
+        ("Uses SAP and Salesforce.", "Dropped SAP and Salesforce for HubSpot.", False),
+        ("Uses SAP and Salesforce.", "Everything runs on HubSpot now.", False),
+        ("Uses SAP for sales and stock.", "Switched from SAP to HubSpot.", False),
+        ("Lives in Leeds, England.", "Moved from Leeds to York.", False),
+    ],
+)
+def test_a_judge_ends_no_fact_of_which_the_note_names_a_part(
+    fact: str, said: str, stays: bool
+) -> None:
+    known = neighbour(0.6, fact)
+    judged = judgement(Relation.REPLACES, UPDATE)
+    verdict = decide(note(said), [known], replace(DEFAULT, reach=0.2), judged, shown=[known])
+    assert verdict.action is (ADD if stays else UPDATE)
+    assert verdict.conflicts == ((known,) if stays else ())
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Budget was cut to 35k.", "Budget is 60k now."),
+        ("The budget was raised to 35k.", "Their budget is 60k now."),
+    ],
+)
+def test_how_a_value_came_about_keeps_no_fact(fact: str, said: str) -> None:
+    was, now = (slot(value, attribute="budget") for value in ("35k", "60k"))
+    known = neighbour(0.6, fact, slot=was)
+    verdict = decide(note(said, slot=now, slot_read_from=said), [known], DEFAULT)
+    assert (verdict.action, verdict.decided_by, verdict.targets) == (UPDATE, SLOT, (known,))
+
+
 def test_a_more_trusted_word_that_says_less_stands_beside() -> None:
     fact = neighbour(1.0, RICH, trust=SourceKind.EXTRACTOR)
     verdict = decide(note("She has a budget for the ERP project"), [fact], DEFAULT)

@@ -67,6 +67,7 @@ CRM = ("Their CRM is HubSpot", "HubSpot is the CRM that they use")
 TRUST = ("The Quarrie trust gets the invoices", "The Quarrie trust stays with quarterly invoices")
 VAN = ("Has a van", "Sold the van")
 MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
+PART = ("Uses SAP and Salesforce", "Dropped SAP")
 JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
 DECISION = {"of": Category.DECISION}
 EARLY, GIVEN = {"valid_from": NOW - 3 * MONTH}, {"is_start_given": True}
@@ -117,6 +118,7 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.9, {"is_hedged": True, "observations": 4}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": False, "observations": 4}, "UPDATE midpoint"),
     (PLAIN, 0.9, DECISION | {"category": Category.DECISION}, "UPDATE midpoint"),
+    (PART, 0.85, JUDGED, "ADD guard"),
     (PLAIN, 0.9, {"category": Category.VOLATILE}, "ADD guard"),
     (PLAIN, 0.9, {"category": Category.VOLATILE, "of": Category.VOLATILE}, "UPDATE midpoint"),
     *(

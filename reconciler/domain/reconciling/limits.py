@@ -21,7 +21,7 @@ from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Neighbours, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note, SlotMatch
-from reconciler.reading.guard import denies_ever, share_a_word, takes_back
+from reconciler.reading.guard import denies_ever, names_a_part, share_a_word, takes_back
 from reconciler.reading.kinds import Category
 
 YIELDS = "does not supersede"
@@ -123,6 +123,17 @@ def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None
         return None
     reason = f"{verdict.reason}, yet the note is not about this fact: {others[0].text}"
     return sparing(others, verdict, DecidedBy.GUARD, reason)
+
+
+def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+    """A fact of which the note names only a part stays: nothing is said of the rest."""
+    if verdict.decided_by is not DecidedBy.ARBITER or not seen.policy.guard:
+        return None
+    whole = tuple(fact for fact in verdict.targets if names_a_part(note.text, fact.text))
+    if not whole or not verdict.is_replacement:
+        return None
+    reason = f"{verdict.reason}, yet it names only a part of this fact: {whole[0].text}"
+    return sparing(whole, verdict, DecidedBy.GUARD, reason)
 
 
 def _by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
@@ -308,6 +319,13 @@ LIMITS = (
         "the note does not name it and tell of an end",
         "the fact stays, in dispute; the others end",
         apply=_by_matter,
+    ),
+    RuleLimit(
+        "guard",
+        'a judge says that a fact ends, but the note names only some of what "and" joins in it '
+        "(uses SAP and Salesforce; dropped SAP)",
+        "the fact stays, in dispute; the others end",
+        apply=_by_part,
     ),
     RuleLimit(
         "as before",

@@ -617,7 +617,8 @@ def _length(text: str) -> int:
 def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
     """Find the fact's words of content that are in neither the note nor the given words.
 
-    Its verb does not count: the first word of its own before the value, as in "lives in Pune".
+    Its verb does not count: the first word of its own before the value, as in "lives in Pune". Nor
+    do its words of change, as in "was cut to 35k": how a value came about ends with it.
     """
     old = read(fact)
     known = {token.value for text in said for token in tokens_of(text)}
@@ -627,7 +628,24 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
         word.stem for word in before if word.stem in left and folded(word.text) not in old.names
     ]
     aside = words_of("stage", "measure")
-    return frozenset(left - {*verb[:1]} - aside)
+    return frozenset(left - {*verb[:1]} - aside - _cues(fact))
+
+
+def names_a_part(note: str, fact: str) -> bool:
+    """True if the note names some of the names and values that "and" joins in the fact, not all.
+
+    "Uses SAP and Salesforce.": "Switched from Salesforce to HubSpot." leaves SAP.
+    """
+    old, said = read(fact), read(note)
+    pieces: list[set[str]] = [set()]
+    for token in old.tokens:
+        if token.value == "and":
+            pieces.append(set())
+        elif token.kind in VALUE_KINDS or folded(token.text) in old.names:
+            pieces[-1] |= {token.value, folded(token.text)}
+    known = said.stems | {*said.names}
+    named = [not known.isdisjoint(piece) for piece in pieces if piece]
+    return any(one is not other for one, other in pairwise(named))
 
 
 def is_event(text: str) -> bool:
