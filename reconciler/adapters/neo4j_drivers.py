@@ -1,15 +1,14 @@
-"""The current driver. If one of its connections stays silent, the driver is replaced.
+"""The current driver of a server: how it is replaced, when it logs in, and what its errors mean.
 
-A NAT, a load balancer or a firewall that silently dropped one idle connection dropped the others
-too. The driver would notice each dropped connection only after its own time-out. Running calls may
-end on the old driver.
+If one of its connections stays silent, the driver is replaced; running calls may end on the old
+one. A NAT, a load balancer or a firewall that silently dropped one idle connection dropped the
+others too, and the driver would notice each dropped connection only after its own time-out. If a
+server does not answer, ``to_check`` says what to check, because for a ``neo4j://`` address the
+driver only says that it got no routing information.
 
 After a refused password this process logs in rarely. A server locks an account for everyone after
 some wrong passwords in a row. If a process with an old password logs in at each call, the owner of
-the account cannot log in.
-
-If a server does not answer, ``to_check`` says what to check. For a ``neo4j://`` address the driver
-only says that it got no routing information.
+the account cannot log in. Never here: a query or a transaction.
 """
 
 from __future__ import annotations

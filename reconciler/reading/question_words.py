@@ -1,12 +1,13 @@
-"""Words: finds the facts that hold the words of a question, and weighs those words. Pure.
+"""Words: finds the texts that hold the words of a question, and weighs those words.
 
-Words are compared by their stems in English and in the language of the question, without words that
-every sentence has. A stemmer is loaded with the first text that needs it.
+Words are compared by their stems in English and in the language of the question, without words
+that every sentence has. A stemmer is loaded with the first text that needs it. The questions
+decide about the language, never a single note: the language of three words is unclear, and a
+detector is wrong too often. English is the default.
 
-Languages: the words of a question, and the language in which their forms are compared. Pure.
-
-The questions decide, never a single note: the language of three words is unclear, and a detector is
-wrong too often. English is the default.
+The words of all texts are read once, into an index that threads share; each question then chooses
+its language. Questions and statements can also be put into the third person, in which notes are
+written. Never here: a graph, a model of meaning, or a clock.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Text readings: a text in plain marks and in its sentences, made once for all who read it. Pure.
 
-Only this module finds the end of a sentence. Short forms with a full stop that ends no sentence are
-data, in ``config/lexicon/sentences.toml``. In doubt a sentence goes on: two that are taken for one
-lose a fact at most, while one that is cut in two loses its "if". The meaning of a sentence must
-never be here. Every pattern moves forward with each step, so the time grows only with the length of
-the text.
+Only this module finds the end of a sentence. Short forms with a full stop that ends no sentence
+are data, in ``config/lexicon/sentences.toml``. In doubt a sentence goes on: two that are taken for
+one lose a fact at most, while one that is cut in two loses its "if". Every pattern moves forward
+with each step, so the time grows only with the length of the text.
 
-Also finds sentences that depend on a condition, or pass words on. Pure.
-
-The patterns are data, in ``config/lexicon/conditions.toml``. The use of such a sentence must never
-be here.
+This module also finds sentences that depend on a condition, or pass words on; those patterns are
+data, in ``config/lexicon/conditions.toml``. The meaning of a sentence, and the use of one with a
+condition, must never be here.
 """
 
 from __future__ import annotations

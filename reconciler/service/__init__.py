@@ -2,6 +2,6 @@
 
 tasks         an agent at work                    recall.py       what is found again
 sessions      the background door                 records.py      history and decisions, as kept
-writing       the way of a write, and its cache   calibration.py  error rates of the rule
-stores        alone name queries
+writing       the way of a write, and its cache   erasures.py     what is forgotten, and how
+stores        alone name queries                  persons         what people decide and answer
 """

@@ -2,14 +2,12 @@
 
 A fact is erased with all that says the same: its restatements, newer and older, and the decisions
 about them. Facts that it replaced, and facts that replaced it, say something else and stay; the
-reason of the replacement is erased, because it quotes both.
+reason of the replacement is erased, because it quotes both. ``sayings`` gives the form in which
+records say the same; by its hash, a tombstone, a repetition of erased words is recognised later.
 
-Tombstones: how a repetition of erased words is recognised. Pure.
-
-Redaction: a record without any word of its content. Ids, actions, numbers and times stay.
-
-``STAYS`` names the words that stay; all others go. So a new field that holds words is erased, and
-looked for afterwards, unless it is named there.
+A redacted record has no word of its content. Ids, actions, numbers and times stay. ``STAYS`` names
+the words that stay; all others go. So a new field that holds words is erased, and looked for
+afterwards, unless it is named there. Never here: a hash, or the erasure itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The checks: each says what it alone would do with a candidate, and why.
+"""The checks: each says what it alone would do with a candidate, and why. Pure.
 
-Pure. They are in the gate's order: first checks that can forbid a write, then the subject of the
-words, then the score. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
+They are in the gate's order: first checks that can forbid a write, then the subject of the words,
+then the score. Adding one means adding it to ``CHECKS`` and to the policy's ``Check``.
 
-The score: how sure a candidate is, as a sum of visible parts. Pure.
+The score says how sure a candidate is, as a sum of visible parts; the last check compares it with
+the policy's floors. Never here: what becomes of a candidate after all checks (``disposing``).
 """
 
 from __future__ import annotations

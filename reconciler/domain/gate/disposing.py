@@ -1,14 +1,13 @@
 """Disposing: decides, from the findings of all checks, what happens to a candidate. Pure.
 
 The order of precedence: a finding that forbids a write, then quarantine, then any other refusal,
-then consent, then confirmation. The findings of all checks stay on record.
+then consent, then confirmation. The findings of all checks stay on record. A held candidate needs
+a question to a person; the question, and later words that answer it, are found here too.
 
-Questions: how a person is asked about a held candidate, in the words of a lexicon.
-
-Questions are neutral on purpose. A question repeats the inference, and says first that nothing is
-kept without a yes. It makes "no" easy, and says where the answer can be changed. It names the
-source, so that a person never reads a conclusion of a tool or an agent as their own words. A
-question that leads to a yes would turn guesses into consent.
+Questions are in the words of a lexicon, and neutral on purpose. A question repeats the inference,
+and says first that nothing is kept without a yes. It makes "no" easy, and says where the answer
+can be changed. It names the source, so that a person never reads a conclusion of a tool or an
+agent as their own words. A question that leads to a yes would turn guesses into consent.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A briefing: what to know, and what to ask, when a conversation opens. Pure.
 
-Context: the facts that a reply to some turns needs, without a question. Pure.
-
-Nothing is kept here. The caller keeps a value that says which facts the conversation was shown. It
-holds only ids, so that an ended or erased fact cannot come back from it.
+A context has the facts that a reply to some turns needs, without a question. A conversation's
+first context is its briefing, so both are made here. Nothing is kept here. The caller keeps a
+value that says which facts the conversation was shown. It holds only ids, so that an ended or
+erased fact cannot come back from it.
 """
 
 from __future__ import annotations

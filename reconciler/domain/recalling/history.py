@@ -1,10 +1,12 @@
 """History: chains of facts, the facts known at a past time, and the facts true at that time.
 
 Pure. Nothing is stored twice for this. The present facts are changed back through the records, the
-newest first: each record says which facts it wrote and ended, and how it found the other facts that
-it changed. Values that no decision changes, such as the number of recalls, stay as they are now.
+newest first: each record says which facts it wrote and ended, and how it found the other facts
+that it changed. Values that no decision changes, such as the number of recalls, stay as they are
+now.
 
-Evidence: the turns that a fact rests on, and whether its contact ever said it. Pure.
+A fact's evidence follows the same chain: the turns that the fact, and all facts that it restates,
+rest on, and whether its contact ever said it. Never here: a query, or the clock.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 A procedure is a fact with a special subject, and one value under its name, so that a new version
 replaces the old one. A person decides elsewhere if it is applied. It is kept with the contact with
-whom it was learned, so that an erasure of that contact removes its evidence, too.
+whom it was learned, so that an erasure of that contact removes its evidence, too. It is not
+offered for another contact if it mentions the first one.
 
-Mentions: finds the facts about a named person or thing. Pure.
-
-Only whole words count, not similarity: a question about "ACME" does not find the dog, even if the
-two are similar for a model.
+Mentions of a person or thing are found here for that, and for recall by name. Only whole words
+count, not similarity: a question about "ACME" does not find the dog, even if the two are similar
+for a model. Never here: a graph, or a model; a cosine is an argument.
 """
 
 from __future__ import annotations

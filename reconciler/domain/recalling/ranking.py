@@ -1,12 +1,12 @@
-"""Ranking: chooses the facts for a question, and orders them. Pure.
+"""Ranking: chooses the facts for a question, orders them, and finds those that have faded. Pure.
 
-Facts are compared by a few numbers each, as arrays, so that thousands are ranked at once. The time
-now is an argument.
+Facts are compared by a few numbers each, as arrays, so that thousands are ranked at once. The same
+numbers give the strength of a fact that is no longer said, which decays until the fact is
+archived. Facts that are more important, or were recalled more often, last longer. The time now is
+an argument.
 
-Decay: the strength of a fact that is no longer said, until it is archived. Pure.
-
-Facts that are more important, or were recalled more often, last longer. Nothing is deleted: a fact
-below a floor is archived; if it is said again, it becomes live again.
+Nothing is deleted: a fact below a floor is archived; if it is said again, it becomes live again.
+Never here: the archiving itself.
 """
 
 from __future__ import annotations

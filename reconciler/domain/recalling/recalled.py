@@ -1,12 +1,13 @@
-"""Recalled: the facts that answer a question, and the kind of answer. Pure.
+"""Recalled: the facts that answer a question, the kind of answer, and the values that hold. Pure.
 
-Safety: the facts that no budget cuts, and those that hold although in dispute. Pure.
+Some facts are in every answer: those that no budget cuts, because they keep the contact safe, and
+those that hold although they are in dispute. Other facts are suspended: lasting values that a
+temporary one of the same slot holds back. Nothing is written when a value is suspended or holds
+again: its readers compare by the clock, and the time is an argument here.
 
-Suspended facts: lasting values that a temporary one of the same slot holds back. Pure.
-
-Nothing is written when a value is suspended or holds again: its readers compare by the clock.
-
-Current values of a contact's slots, one line a value. Pure.
+A contact's current values, one line a value, follow from the same facts: a limit holds while it is
+in dispute, and a value that a fact denies is left out. All answers and the profile must agree on
+that, so it is one module. Never here: the choice and the order of facts (``ranking``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The rule of a slot: the same question about the same subject. Pure.
+"""The rule of a slot: note and fact answer the same question about the same subject. Pure.
 
-The facts that a note speaks of; a model is not believed about other facts. Pure.
+The values decide, at any cosine. A slot that was only read from words ends a fact only if nothing
+in the words speaks against it. ``holders_of`` finds the facts that a caller means by an attribute
+and a value. Never here: a cosine, or a model's word.
 """
 
 from __future__ import annotations

@@ -2,15 +2,15 @@
 
 Pure. A dispute is a set of live facts joined by open conflicts; no code guesses which side is
 right. A dispute has no node, so it ends when a side ends, and cannot disagree with the facts.
-Contested values: a value that comes back, and a second contradiction, are marked.
+Contested values are marked: a value that comes back, and a second contradiction. In some
+attributes a system or an operator outranks the contact, so the contact's word ends no fact of
+theirs.
 
-Ranks: a system or an operator outranks the contact in some attributes. Pure.
-
-Suspending: a value with an end does not end a value that lasts longer; both are kept. Pure.
-
-"Lives in Zurich" stays while "Is in London until 6 December" holds. Readers leave it out until then
-(``recalling.suspended``), and afterwards it is the value again. Only a lasting value that begins
-later than the temporary one ends it.
+A contradiction is no dispute if one value only suspends the other: a value with an end does not
+end a value that lasts longer, and both are kept. "Lives in Zurich" stays while "Is in London until
+6 December" holds. Readers leave it out until then (``recalling.recalled``), and afterwards it is
+the value again. Only a lasting value that begins later than the temporary one ends it. Never here:
+the rules that reach a verdict.
 """
 
 from __future__ import annotations

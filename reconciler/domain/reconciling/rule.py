@@ -1,9 +1,12 @@
-"""The rule: the outcome of a note, in two tables.
+"""The rule: the outcome of a note, in two tables. Pure: no graph, model or clock.
 
-Pure; no graph, model or clock. The rules for a model that read note and facts: the agent, the
-extractor, a judge.
+The first table is ``RULES``: the first rule that applies decides, and a judge, which is asked
+last, may replace that verdict. Every verdict then passes the second table, ``LIMITS`` in
+``limits``. The rules of a slot and of the text alone are in ``by_slot`` and ``by_text``.
 
-Pure. Also the facts that a judge is shown, and the part of its answer that is used.
+The order of all rules is here, together with the rules for a model that read note and facts: the
+agent, the extractor, a judge. So are the facts that a judge is shown, and the part of its answer
+that is used: both depend on that order. Never here: a call of a model; its answer is an argument.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""The common part of rules and limits: the view of the facts, and a verdict's parts.
+"""The common part of rules and limits: the view of the facts, and a verdict's parts. Pure.
 
-Pure.
+Here are the neighbours, which are the facts that a note is compared with, the input of the rules,
+and the form of a rule and a limit. Several rules also share the differences between note and fact,
+the links of a new fact, the questions of a reader, and the verdict of a correction.
 
-Also the links of a new fact, the questions of a reader, and the verdict of a correction.
-Neighbours: the facts that a note is compared with. Pure; cosines come from elsewhere.
+A model is believed only about facts that the note speaks of (``may_end``). Never here: the rules
+and their order, or the computing of a cosine, which comes from elsewhere.
 """
 
 from __future__ import annotations

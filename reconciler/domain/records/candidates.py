@@ -1,10 +1,13 @@
-"""Candidates: proposed facts with their evidence. Nothing is judged here.
+"""Candidates: proposed facts with their evidence, and the gate's findings about them.
 
-Turns: each is one message of a conversation, as it was handed over, checked.
+A turn is one message of a conversation, as it was handed over, checked; a candidate's evidence
+comes from turns. ``FactEvidence`` shows a reader the turns that a fact rests on, with the
+decisions that used each turn. An assessment says how the gate disposes of a candidate, with every
+finding.
 
-Evidence for a reader: the turns that a fact rests on, with the decisions that used each turn.
-
-Assessments: how the gate disposes of a candidate, with every finding. Decides nothing.
+They are in one module because each proposal needs all of them: it is judged by its evidence and by
+the earlier decisions about the same inference (``Precedents``), and the assessment is its result.
+Nothing is judged here; the gate's rules are in ``reconciler.domain.gate``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Erasures: requests to forget, what each removes, and its receipt. Pure.
 
-The results of a backup, an export or a restore; never their contents.
-
-Persons: who may answer for the contact or the agent's operator, decided by the name.
+The results of a backup, an export and a restore are here too, never their contents.
+``check_person`` decides by the name who may answer for the contact or the agent's operator: a
+person may order an erasure, and an agent may not.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Facts: durable memories, as a note, a recall and a history see them.
+"""Facts: durable memories, as a note, a recall and a history see them. Nothing is decided here.
 
-Handles: short names of facts that a model can repeat. Computed, never kept.
-
-Relations: how a model relates a note to the known facts. Checked elsewhere.
-
-Counts for health: live facts and decisions, as a store returns them.
+A model names facts by handles, which are short, can be repeated, and are computed, never kept.
+``Relations`` say how a note relates to known facts, in the words of a model. Here only the form of
+relations is checked, and that the facts have not ended; the rule decides elsewhere if the model is
+believed. Health gets its counts of live facts and decisions here, as a store returns them.
 """
 
 from __future__ import annotations

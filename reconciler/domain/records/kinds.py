@@ -1,11 +1,11 @@
 """The closed lists that notes, facts and decisions share: sources, kinds, sensitivities.
 
-Only words and their meanings are here; the rules that use them are elsewhere. ``AnySourceKind`` and
-similar types are for callers: the member, or its word, which a type checker checks.
+Only words and their meanings are here; the rules that use them are elsewhere. ``AnySourceKind``
+and similar types are for callers: the member, or its word, which a type checker checks.
 
-The latest time that a store keeps, and times after a span, which never pass it.
-
-Places: an item's place in a newest-first list.
+All records also share their times and places: the latest time that a store keeps, times after a
+span, which never pass it, and an item's place in a newest-first list. ``Clock`` is only a type: no
+clock is read here.
 """
 
 from __future__ import annotations

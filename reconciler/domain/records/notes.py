@@ -1,20 +1,15 @@
-"""Notes: what a caller wants to remember, checked before anything is read or written.
+"""Notes: what a caller wants to remember, checked before anything is read or written. Pure.
 
-Slots: the question that a note answers about a person, and how two answers relate. Pure.
+A note belongs to a scope, its contact; a scope never holds the contents of notes. Its slot is the
+question that it answers about a person. Slots are only compared here, in normalised form:
+``reconciler.domain.values.attributes`` names the attributes and says whether each holds one value,
+and ``reconciler.domain.values`` normalises values. A keyed value gives the state of one numbered
+thing, such as "T-1 open". A thing has one state at a time, so "T-1 closed" replaces it; other
+statements about the thing, such as "T-1 reported by Paula", hold together with its state.
 
-``reconciler.domain.values.attributes`` names the attributes and says whether each holds one value;
-``reconciler.domain.values`` normalises values. This module only compares normalised slots.
-
-The scope: the contact that a note belongs to. The contents of notes are never here.
-
-Keyed values: "T-1 open" gives the state of one numbered thing. Pure.
-
-A thing has one state at a time, so "T-1 closed" replaces "T-1 open". Other statements about it,
-such as "T-1 reported by Paula", hold together with its state.
-
-Checks of callers' choices: a word of a list, true or false, a file, a function, our objects.
-
-An error repeats a short excerpt of the refused value.
+The checks of a caller's other choices are here too, because nearly every record needs one: a word
+of a list, true or false, a file, a function, our objects. Their errors repeat only a short excerpt
+of the refused value. Never here: the contents of a file, or what a note does to a fact.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Policies: the bounds and weights that can be set, each with its default and its source.
 
 The settings take their defaults from here, and check the bounds of each; the code that acts by a
-policy says how. It holds values only, so that reading the settings does not load that code.
+policy says how. Here are only values and simple calculations with them, such as the wait before a
+job's next attempt, so that reading the settings does not load that code.
 
-Questions that test a judge: a note, facts, and the expected answers.
-
-Profiles: named thresholds, and the model that they were measured on. Pure.
+Two more kinds of values come from files under ``config/``. A profile names thresholds, and the
+model that they were measured on. A question that tests a judge has a note, facts, and the expected
+answers. Never here: a graph, a model, a clock, or the reading of a file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Sessions: the turns of a conversation.
+"""Sessions: the turns of a conversation, and the jobs that wait to be read. Pure.
 
-Nothing is derived from them here. Jobs: sessions that wait to be read, and their outcomes. Pure;
-nothing is leased here.
-
-A store's move to another embedding model: its progress and its result. Pure.
+A session is stored with its job, and a job keeps its outcomes. Nothing is derived from turns here,
+and no job is leased here. The progress and the result of a store's move to another embedding model
+are here too: like a job, a move may be interrupted, and continues from its stored state.
 """
 
 from __future__ import annotations

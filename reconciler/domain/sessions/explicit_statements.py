@@ -3,16 +3,16 @@
 Here are requests ("from now on", "never call me"; ``config/lexicon/statements.toml``), and the
 slots that the slot reader finds in clauses in the first person; only these fill slots. Other
 sentences are ignored, because without a model a plain sentence cannot be distinguished from a
-passing remark. Never here: the use of a statement, a model, or a clock. Every pattern is tried only
-at fixed places, in sentences of bounded length, so the time grows only with the length of the text.
+passing remark. Never here: the use of a statement, a model, or a clock. Every pattern is tried
+only at fixed places, in sentences of bounded length, so the time grows only with the length of the
+text.
 
-Third person: turns the contact's words about themselves into a sentence about the contact.
-
-"I work at Brightwave." becomes "The contact works at Brightwave."; an order keeps its form and
-names the contact ("Never ring the contact before noon."). Only pronouns and the verb that goes with
-"I" change. If a form is not sure, or "I" comes twice, the words stay as they were said: a wrong
-verb or subject may make a false statement, and quotations are near to each other in meaning. The
-words are in ``config/lexicon/third_person.toml``.
+A statement becomes a sentence about the contact: "I work at Brightwave." becomes "The contact
+works at Brightwave."; an order keeps its form and names the contact ("Never ring the contact
+before noon."). Only pronouns and the verb that goes with "I" change
+(``config/lexicon/third_person.toml``). If a form is not sure, or "I" comes twice, the words stay
+as they were said: a wrong verb or subject may make a false statement. They are not made a
+quotation, because all quotations are near to each other in meaning.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Extraction: an extractor's findings in a window of a session, and their way to candidates.
+"""Extraction: an extractor's findings in a window of a session, and their way to candidates. Pure.
 
-Pure. An extractor proposes. This module does not decide what is remembered; it only drops claims
-without importance.
-
-Windows: a conversation in pieces that a model can read. Pure.
-
-Continuing: finds the place of handed-over turns in a session that is already kept. Pure.
+A session is divided into windows, which are pieces that a model can read. An extractor proposes
+claims in each. This module does not decide what is remembered: it merges claims, drops those that
+rest on no new turn, keeps at most five of each turn besides requests, and makes candidates.
 
 A caller may hand over a session whole and longer each time, its last turns (a window that slides),
-or only the new turns. Undated turns look the same in all three, so their order decides.
+or only the new turns. So the place of these turns in a session that is already kept is found here.
+Undated turns look the same in all three, so their order decides. Never here: a call of a model.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Frames: the parts of a conversation that are make-believe, from opening to closing words.
+"""Frames and quotations: words in a conversation that are make-believe, or another person's. Pure.
 
-"Imagine I am Ken." makes the rest of the session make-believe, also in later turns, until a speaker
-closes the frame. The sentences that open and close a frame are data
-(``config/lexicon/statements.toml``). A question ("Suppose I order ten, what is it?") opens no
-frame. Never here: the weight of a claim within a frame. Pure.
+A frame goes from its opening to its closing words. "Imagine I am Ken." makes the rest of the
+session make-believe, also in later turns, until a speaker closes the frame. The sentences that
+open and close a frame are data (``config/lexicon/statements.toml``). A question ("Suppose I order
+ten, what is it?") opens no frame.
 
-Quotations: claims that rest on words which their turn marks as another person's.
+A quotation is what a turn marks as another person's words; a claim that rests only on it is
+marked. Frames and quotations are read together, because a claim that was also made in plain words
+outside of both rests only on those. Never here: the weight of a claim within a frame.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tasks: their stored state, and an agent's working memory while one runs.
+"""Tasks: their stored state, an agent's working memory, and what each phase may read and write.
 
 A ``Task`` is durable and holds the progress of the work; ``WorkingMemory`` belongs only to this
 process. Code that stores working memory must never be here: an agent's guess is not a fact until
@@ -6,11 +6,9 @@ the task has ended and the write gate has admitted it. The outcome is a sentence
 stored task, never from an agent's last words. Its subject cannot come from a caller's words, so it
 neither ends a fact about the contact nor contradicts one.
 
-The phases of a task, and the memory that may be read and written in each. Pure; no store, no clock.
-
 An agent uses memory at every step of its loop, and an early error is read, acted on and written
 again. So every operation on memory belongs to states, and every step from one state to the next is
-named here. The operations themselves are elsewhere.
+named here. The operations themselves are elsewhere. No store and no clock is used here.
 """
 
 from __future__ import annotations

@@ -4,14 +4,11 @@ The facts show the person that the note is about, the number of values of a made
 the thing in "Ticket T-1 is closed.". An attribute keeps its first number of values; the book is
 never changed.
 
-Subjects: finds the known person that a note's subject names, so that one person has one subject.
-Pure.
-
-"Maria" and "Frau Keller" are the contact Maria Keller; "Martin", "her husband" and "husband Martin"
-are one, if no other known person fits. If several different people fit, nothing is guessed: the
-subject stays as it was said, and the reply asks which person is meant.
-
-A subject has names and a role. A word that the texts write only in small letters is no name.
+One person has one subject. "Maria" and "Frau Keller" are the contact Maria Keller; "Martin", "her
+husband" and "husband Martin" are one, if no other known person fits. If several different people
+fit, nothing is guessed: the subject stays as it was said, and the reply asks which person is
+meant. A subject has names and a role. A word that the texts write only in small letters is no
+name.
 """
 
 from __future__ import annotations

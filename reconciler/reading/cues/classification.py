@@ -1,17 +1,14 @@
-"""Classifies a note by its words alone: its category, the way to recall it, its cues.
+"""Classifies a note by its words alone: its category, how to recall it, and if it is literal.
 
-Here is the order in which the lists of ``config/lexicon/classification.toml`` are tried. Never
-here: the effect of a category or a cue, or code that needs a model. A text that is on no list is a
-fact, the category with the weakest promise.
-
-Also finds from the words alone whether a text is meant literally.
+Here is the order in which the lists of ``config/lexicon/classification.toml`` are tried. A text
+that is on no list is a fact, the category with the weakest promise. Never here: the effect of a
+category or a cue, the use of a text, a score, or code that needs a model.
 
 Irony, what-ifs, played roles, other people's words and open conditions have the grammar of a
-statement, and a memory that takes them for one holds facts that were never true. Here is the search
-for the cues of ``config/lexicon/literalness.toml``. Never here: a model, a score, or the use of the
-text. In doubt a text is literal: a rule names the words that show the opposite, or finds nothing. A
-sentence has clauses: "I have five, and I might get more" leaves the five certain, so a hedge
-weakens only a claim in its own clause.
+statement, and a memory that takes them for one holds facts that were never true. Their cues are
+those of ``config/lexicon/literalness.toml``. In doubt a text is literal: a rule names the words
+that show the opposite, or finds nothing. A sentence has clauses: "I have five, and I might get
+more" leaves the five certain, so a hedge weakens only a claim in its own clause.
 """
 
 from __future__ import annotations

@@ -1,20 +1,17 @@
-"""The finders that compare the contents of two texts, in any order of words.
+"""The finders of differences: each compares two readings and yields differences of one kind.
 
-Each takes the readings of note and fact and yields the differences of one kind: values, currencies,
-denials, ends, opposites, names, the subject. Exchanging note and fact must not change whether there
-is a finding. ``order`` compares doer and receiver; a finder must never read a text itself.
+Most compare contents in any order of words: values, currencies, denials, ends, opposites, names,
+the subject. Others find exchanged roles: the same words in another order, or in another voice.
+There two texts are aligned word by word, and groups of words that moved are found;
+``_Order._is_harmless`` lets a move pass that is mere wording. The meaning of a word never counts
+in that, only its place, the gap before it and its preposition. Others find small words that make
+another thing of the same words, which a cosine hardly sees: "another dog", "rents out", "number
+5a", "gluten-free". Each looks where one text has the small word and the other has the word next to
+it without; a finding says that there may be two things, never that only one side can hold.
 
-The finders of exchanged roles: the same words in another order, or in another voice.
-
-Two texts are aligned word by word; groups of words that moved are found; ``_Order._is_harmless``
-lets a move pass that is mere wording. The meaning of a word never counts here, only its place, the
-gap before it and its preposition.
-
-The finders of small words that make another thing of the same words, which a cosine hardly sees.
-
-"Another dog", "rents out", "number 5a", "gluten-free". Each looks where one text has the small word
-and the other has the word beside it without. A finding says that there may be two things, never
-that only one side can hold; a finder must never read a text itself.
+Exchanging note and fact must not change whether there is a difference; only additions and details
+have a direction. A finder takes the readings of note and fact, and must never read a whole text
+itself.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 Words with the gaps between them, and their meaning: numbers with the counted things, denied and
 ended parts, names, and the subject. Code that compares two texts must never be here.
 
-Stating: finds whether a word of change reports a real change.
-
-"Has never left Siemens" and "claims to have sold the van" hold such a word, and report no change.
-The changed thing and its fact are found elsewhere.
+A word of change may report no change: "Has never left Siemens" and "claims to have sold the van"
+hold such a word. Whether it reports a real change is read here, from the words of its clause. The
+changed thing and its fact are found elsewhere.
 """
 
 from __future__ import annotations

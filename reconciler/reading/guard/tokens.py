@@ -1,12 +1,11 @@
 """Tokens: a text cut into words, numbers, dates, ids and marks, each with the value to compare.
 
 Two spellings of one value get the same value here ("3pm" and "15:00", "twenty-five" and 25). The
-meaning of several tokens together is read elsewhere: a token depends only on itself and the number
-before it.
+meaning of several tokens together is read elsewhere: a token depends only on itself and on the few
+tokens next to it.
 
-The closed classes of words that the guard knows, as ``config/lexicon/guard.toml`` lists them.
-
-Only their lookup is here, and it depends on no text.
+The kind of many tokens comes from closed classes of words, as ``config/lexicon/guard.toml`` lists
+them. Their lookup is here, for all modules of the guard, and depends on no text.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ a sentence, and in however many layers of quotes. A text is searched, never pars
 deep costs no more. Pure; a secret that nothing announces is found by its shape, elsewhere. The
 names stand here and not in a lexicon, because every error is searched with them: what an error may
 say must not hang on a file. Most texts hold no word that hints at a secret, and end at the screen
-in this module; ``grammar`` and ``sentences`` are imported for the first that does.
+in this module; ``grammar`` is imported for the first that does.
 
 Source: detect-secrets' keyword detector was looked at first. It reads files of code: it wants
 quotes about the value, knows neither numbers nor escaped quotes nor PINs, and says what it found

@@ -1,19 +1,15 @@
-"""What a named secret looks like: its names, and how its value is written.
+"""What a named secret looks like: its names, its values, and the sentences that tell it. Pure.
 
-Some twenty expressions; the long ones are compiled when a text first holds a word that hints at a
-secret. Which words do, and what is made of what is found, is said elsewhere.
+A name may be a key, as in JSON, or part of a sentence: "her PIN was changed to 4711", "the gate
+opens with 4711". A number without such a name is a secret, too, if the same sentence, or the same
+object of a tool's answer, names a lock of some kind and says that a number opens it. A locker's
+own number, a gate's time and a door's height are none. A value also says something of itself,
+whatever announced it: that it was made up, or is something else. Whether that makes it a secret is
+decided by the code that knows what announced it.
 
-How a sentence tells a secret: "her PIN was changed to 4711", "the gate opens with 4711".
-
-What a secret's name does not make one by itself, a lock of some kind does in the same sentence, or
-in the same object of a tool's answer, with words that say that a number opens it. A locker's own
-number, a gate's time and a door's height are none. Pure.
-
-Source: sentences of our own making; none of what is published about secrets looks for these.
-
-What a value says of itself, whatever announced it: that it was made up, or is something else.
-
-Whether that makes it a secret is said by those who know what announced it. Pure.
+Some forty expressions are compiled when a text first holds a word that hints at a secret. Which
+words do, and what is made of a find, is decided elsewhere. Source: sentences of our own making;
+none of what is published about secrets looks for such sentences.
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@
 with one date, or one range, is read. In doubt it has no end: a fact that ends too early is lost,
 and one that lasts too long is marked when its lifetime is over.
 
-Named days: dates in a text, as people write them, with the names that CLDR has. Pure.
-
-Only the form is read here: "March 2027" and "next week" are many days, and which of them counts is
-up to the caller.
+Such times rest on named days: dates in a text, as people write them, with the names that CLDR has.
+Only the form of a day is read: "March 2027" and "next week" are many days, and which of them
+counts is up to the caller. No clock is read here: the day of saying is an argument.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Forgotten words: looked up once for a contact, and checked before each write about it.
 
 They belong to one version of the contact, like its neighbourhood. An erasure changes the version,
-so an old look costs a retry, and never lets a forgotten word through.
+so an old look costs a retry, and never lets a forgotten word through. Words that come back raise a
+question, or are refused.
 
-Also earlier decisions about an inference. If later words answered a question, no decision records
-that. But ``pending`` lists the question no longer, and a yes to it is refused. So a new question
-may not be filed under it.
+Earlier decisions about an inference are listed here too, so that the same question is not asked
+twice. If later words answered a question, no decision records that. But ``pending`` lists the
+question no longer, and a yes to it is refused. So a new question may not be filed under it. Never
+here: the words themselves, of which only keyed hashes are kept.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Relating: a model's later word on how known facts relate, as a decision of its own.
 
 The rule decides what such a word may do, by the limits of any verdict. Here facts are kept, ended
-or joined. Persons' answers are handled elsewhere.
+or joined, and an agent's record of the facts that its reply used is written in the same way.
+Persons' answers are handled elsewhere.
 
-Rejudging: asks the arbiter later about decisions that were made without it.
-
-A decision without a judge that it needed (budget, outage, an unusable answer) was made by the rule
-alone, and says so. The judge's later answer is a decision of its own, which relates the facts. If
-the judge would have kept a fact that the decision ended, the answer says so, and a person reverts
-it. This module does not revert it: undoing and writing again are two steps, and a note could be
-lost between them.
+The later word may be a judge's. A decision without a judge that it needed (budget, outage, an
+unusable answer) was made by the rule alone, and says so; ``Rejudging`` asks the arbiter about it,
+and its answer is a decision that relates the facts. If the judge would have kept a fact that the
+decision ended, the answer says so, and a person reverts it. This module does not revert it:
+undoing and writing again are two steps, and a note could be lost between them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Submissions: candidates on their way from the gate into the graph, and their records. Pure.
+"""Submissions: candidates on their way from the gate into the graph, with their ids and records.
 
-A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision``.
+A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision``. The last step
+is made here: a submission and its verdict become the record. Nothing is written or stored here,
+and no graph is asked.
 
-Ids: makes the ids of decisions, and checks given ids.
-
-The id of a decision is random, or made from a key for one use; then the engine's uniqueness of ids
-prevents a second write. Given ids and names of persons are stored as they are, so they must hold no
-secret. This module keeps nothing.
+A submission has the id of its decision before it is written. That id is random, or made from a key
+for one use; then the engine's uniqueness of ids prevents a second write. Given ids and names of
+persons are stored as they are, so they must hold no secret, which is checked here.
 """
 
 from __future__ import annotations
