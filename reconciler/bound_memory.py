@@ -213,8 +213,8 @@ class BoundMemory:
         count, store = positive("limit", limit), self._services.decision_store
         if self._is_of_a_contact:
             return store.list_decisions([self._scope], count, wanted)
-        last_decided = self._services.contact_store.list_last_decided(self._scope)
-        return store.list_newest_decisions(last_decided, count, wanted)
+        known = self._services.contact_store.list_contact_ids(self._scope)
+        return store.list_newest_decisions(self._scope, known, count, wanted)
 
     def all_decisions(self) -> Iterator[Decision]:
         """Every decision, contact by contact."""

@@ -1,6 +1,7 @@
-// What was written as live of some contacts' facts, each with its slot and its vector of a model, if
-// it has one. The caller looks at lifetimes.
-// This engine gives a contact's first row again and again if the filter asks whether a time is null.
+// What was written as live of some contacts' facts, each with its slot, whether it still is live, and its vector of
+// a model, if it has one.
+// This engine gives a contact's first row again and again if the filter asks whether a time is null, so the caller
+// leaves out what is over.
 // mode: read
 // rows: by column
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
@@ -10,6 +11,6 @@ MATCH (fact)
 WHERE fact.state IN ['live', 'expired']
 RETURN contact_key, fact.fact_id AS fact_id, fact.subject AS subject,
        fact.attribute AS attribute, fact.value_key AS value_key,
-       fact.is_single_valued AS is_single_valued, fact.expires_at AS expires_at,
+       fact.is_single_valued AS is_single_valued, coalesce(fact.expires_at > $now, true) AS is_live,
        CASE WHEN fact.embedding_model = $embedding_model THEN fact.embedding_bytes END
          AS embedding_bytes

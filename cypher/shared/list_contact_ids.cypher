@@ -1,6 +1,7 @@
 // A page of an agent's contacts, by id, each with the time of its last decision; without those that were merged
 // into another.
 // mode: read
+// kept: until a write
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
 WITH contact
 WHERE contact.contact_id > $after AND coalesce(contact.absorbed_into, '') = ''

@@ -456,6 +456,14 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "count_actions": {"contact_keys": [ALICE.contact_key]},
     "count_episodes": {"contact_keys": [ALICE.contact_key]},
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
+    **{
+        name: {"agent_key": ALICE.agent_key}
+        for name in (
+            *("count_actions_of_agent", "count_episodes_of_agent", "count_refusals_of_agent"),
+            *("list_contacts_of_agent", "list_disputing"),
+        )
+    },
+    "count_states_of_agent": {"agent_key": ALICE.agent_key, "now": NOON},
     "find_contact_version": CONTACT,
     "list_versions": {"contact_keys": [ALICE.contact_key]},
     "list_given_ids": CONTACT | {"keys": [ALICE.contact_key]},
@@ -501,13 +509,10 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "also_expired": True,
         "limit": 5,
     },
-    "find_expiry": {
-        "now": NOON,
-        "until": NOON + timedelta(days=30),
-        "also_expired": True,
-        "offset": 0,
+    "find_expiry": {"now": NOON, "until": NOON + timedelta(days=30), "offset": 0},
+    "list_pending_ids_of_agent": {
+        **{"agent_key": ALICE.agent_key, "now": NOON, "until": NOON, "limit": 5}
     },
-    "list_pending_ids_of_agent": {"agent_key": ALICE.agent_key, "now": NOON},
     "list_disputed_of_agent": {"agent_key": ALICE.agent_key},
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
     "list_evidence": {"decision_id": SECOND["decision_id"]},
@@ -522,7 +527,9 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     **dict.fromkeys(("list_plain_decisions", "list_plain_episodes", "list_plain_facts"), PLAIN),
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
-    "list_live_facts": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
+    "list_live_facts": {
+        **{"contact_keys": [ALICE.contact_key], "embedding_model": MODEL, "now": NOON}
+    },
     "list_said_since": {
         "contact_keys": [ALICE.contact_key],
         "since": NOON - timedelta(days=9),

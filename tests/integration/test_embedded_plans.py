@@ -32,6 +32,8 @@ COLD = {
     *("begin_move", "switch_model", "count_moved", "list_unmoved", "list_next_ids"),
     *("find_nearest", "list_mentions", "find_expiry", "list_expiring_of_agent"),
     *("list_pending_ids_of_agent", "list_disputed_of_agent", "list_given_ids"),
+    *("count_actions_of_agent", "count_states_of_agent", "count_episodes_of_agent"),
+    *("count_refusals_of_agent", "list_disputing"),
 }
 """What an operator asks for now and then, or a task once. One pass over few columns of a table is
 faster than a look at each contact of an agent that has many."""

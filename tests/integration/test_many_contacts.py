@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.integration.test_pages import asked_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 CONTACTS = ("ann", "ben", "cem", "Dora", "émile")
@@ -21,7 +22,15 @@ LOOKS: dict[str, Callable[[Memory], list[object]]] = {
     "expiring, one": lambda memory: [*memory.agent("crm").expiring(days=400, limit=1)],
     "expiring, three": lambda memory: [*memory.agent("crm").expiring(days=400, limit=3)],
     "expiring, soon": lambda memory: [*memory.agent("crm").expiring(days=6, limit=9)],
+    "refusals": lambda memory: [*memory.agent("crm").refusals()],
+    "contacts": lambda memory: [*memory.agent("crm").contacts()],
+    "contacts, after one": lambda memory: [*memory.agent("crm").contacts(after="Dora")],
+    "health": lambda memory: [*ops.health(memory.agent("crm")).contacts],
 }
+LIMITS = (
+    *("service.records.FEW", "service.stores.binding_store.FEW", "service.stores.fact_store.FEW"),
+    "ops.review.health.FEW",
+)
 pytestmark = pytest.mark.on_neo4j_too
 
 
@@ -32,8 +41,8 @@ def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
     with Memory.open(
         embedder=HashingEmbedder(), clock=lambda: now[0], **kept_engine.settings_arguments
     ) as memory:
-        for agent in ("crm", "sales"):
-            for place, contact_id in enumerate(CONTACTS):
+        for agent, contacts in (("crm", (*CONTACTS, "Ann")), ("sales", CONTACTS[:2])):
+            for place, contact_id in enumerate(contacts):
                 contact = memory.contact(agent, contact_id)
                 contact.note("Has diabetes.")
                 contact.note("Lives in Pune.")
@@ -41,6 +50,8 @@ def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
                 days = 1 if agent == "sales" else 5
                 contact.note(f"Owns {place + 2} bicycles.", lifetime_days=days, said_at=NOON)
                 contact.note("Prefers tea.", lifetime_days=90)
+                for text in ("Thanks a lot!", "ok", "Thanks!")[: place % 4]:
+                    contact.note(text)
                 now[0] += timedelta(minutes=1)
         crm = memory.contact("crm", "ben")
         crm.confirm(crm.pending()[0].decision_id, by="contact")  # type: ignore[union-attr]
@@ -49,6 +60,7 @@ def memory(kept_engine: EngineUnderTest) -> Iterator[Memory]:
             keep=dispute.facts[0].fact_id, by="contact", reason="She said so."
         )
         memory.contact("crm", "Dora").forget(by="contact", reason="She asked.")
+        memory.agent("crm").merge_contacts("ann", "Ann", by="operator")
         now[0] += timedelta(days=2)
         yield memory
 
@@ -59,8 +71,34 @@ def test_an_agent_of_many_contacts_has_the_same_open_things(
 ) -> None:
     of_few = LOOKS[look](memory)
     assert of_few
-    monkeypatch.setattr("reconciler.service.records.FEW", 0)
+    for limit in LIMITS:
+        monkeypatch.setattr(f"reconciler.{limit}", 1)
+    asked = asked_of(memory, monkeypatch)
     assert LOOKS[look](memory) == of_few
+    whole = {name for name in asked if name.endswith("_of_agent")}
+    assert whole
+    monkeypatch.setattr("reconciler.service.stores.decision_store._HELD_AT_ONCE", 1)
+    assert LOOKS[look](memory) == of_few
+
+
+def test_an_agent_with_a_small_part_of_the_store_is_read_by_its_links(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.service.stores.binding_store.FEW", 0)
+    asked = asked_of(memory, monkeypatch)
+    assert len(memory.agent("sales").contacts()) == 2
+    assert memory.agent("sales").refusals()
+    assert not [name for name in asked if name.endswith("_of_agent")]
+
+
+def test_few_contacts_in_dispute_are_read_by_their_links(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reconciler.service.records.FEW", 0)
+    of_whole_store = memory.agent("crm").disputes()
+    asked = asked_of(memory, monkeypatch)
+    assert memory.agent("crm").disputes() == of_whole_store
+    assert {"list_disputing", "list_disputed"} <= {*asked}
 
 
 @pytest.mark.parametrize("few", [0, 400])
@@ -81,4 +119,4 @@ def test_pages_of_open_things_of_many_contacts_are_the_whole_list(
             break
         place = (held[0].at, held[0].decision_id)
     assert pending == agent.pending()[: len(pending)]
-    assert len(pending) == 4
+    assert len(pending) == 5

@@ -27,7 +27,7 @@ TWINS = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
 def fact(fact_id: str, slot: Slot | None = None) -> LiveFact:
     names = ("subject", "attribute", "value_key", "is_single_valued")
     filed = {name: getattr(slot, name, None) for name in names}
-    return LiveFact(fact_id=fact_id, expires_at=None, embedding_bytes=None, **filed)
+    return LiveFact(fact_id=fact_id, is_live=True, embedding_bytes=None, **filed)
 
 
 def slot(attribute: str, value: str, *, is_single_valued: bool = True) -> Slot:

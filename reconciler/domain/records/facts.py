@@ -751,7 +751,8 @@ class LiveFact(NamedTuple):
     """The fields of a live fact that health reads.
 
     ``subject`` and the three fields after it come from its slot, and are all None without a slot;
-    ``embedding_bytes`` is None if the fact has no vector of the model.
+    ``is_live`` is false if its lifetime is over, and ``embedding_bytes`` is None if the fact has no
+    vector of the model.
     """
 
     fact_id: str
@@ -759,5 +760,5 @@ class LiveFact(NamedTuple):
     attribute: str | None
     value_key: str | None
     is_single_valued: bool | None
-    expires_at: datetime | None
+    is_live: bool
     embedding_bytes: bytes | None

@@ -63,7 +63,7 @@ class Waiting:
         """Return all of them."""
         return self.day + self.week + self.month + self.longer
 
-    def with_more(self, other: Waiting) -> Waiting:
+    def __add__(self, other: Waiting) -> Waiting:
         """Return both together."""
         times = [at for at in (self.oldest_at, other.oldest_at) if at is not None]
         summed = {name: getattr(self, name) + getattr(other, name) for name in _WAITS}
@@ -288,7 +288,7 @@ def _share(some: int, of_all: int) -> float | None:
 def _sum(one: Any, other: Any) -> Any:
     if one is None or other is None:
         return one if other is None else other
-    return one.with_more(other) if isinstance(one, Waiting) else one + other
+    return one + other
 
 
 _Times = Mapping[Scope, Sequence[datetime]]
@@ -352,22 +352,16 @@ class Health:
             on_progress: called with how many more contacts were read.
             checks_records: whether every record is read, to count the damaged ones.
         """
-        contacts: list[ContactHealth] = []
         asked = scopes if len(scopes) <= FEW else whose
         linked = dict(self.fact_store.list_disputed(asked))
-        held, disputes = self.records.held(asked, is_bare=True), self.records.disputes([*linked])
         waits = (
-            grouped((each.scope, each.at) for each in held),
-            grouped((each.scope, each.opened_at) for each in disputes),
+            grouped((each.scope, each.at) for each in self.records.held(asked, is_bare=True)),
+            grouped((each.scope, each.opened_at) for each in self.records.disputes([*linked])),
         )
-        for some in batches(scopes, FEW):
-            for contact in self._counted(some, linked, waits, checks_records):
-                contacts.append(contact)
-                on_progress(1)
         return HealthReport(
             tenant=whose.tenant,
             agent_id=whose.agent_id,
-            contacts=tuple(contacts),
+            contacts=tuple(self._counted(scopes, linked, waits, on_progress, checks_records)),
             file_bytes=self.file_bytes(),
         )
 
@@ -376,6 +370,7 @@ class Health:
         scopes: Sequence[Scope],
         linked: Mapping[Scope, Sequence[Conflict]],
         waits: Sequence[_Times],
+        on_progress: Progress,
         checks_records: bool,
     ) -> Iterator[ContactHealth]:
         """Measure the health of each of these contacts that is known, one after the other."""
@@ -386,24 +381,26 @@ class Health:
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
-        damaged = self._damaged(scopes, sizes) if checks_records else None
         live = {scope.contact_key: contacts[scope.contact_id].live_facts for scope in scopes}
-        for part in _parts(scopes, live, _FACTS_AT_ONCE):
-            now = self.clock()
-            facts = self.fact_store.list_live_facts(part, self.embedding_model, now)
-            for scope in part:
-                sessions, episodes = kept.get(scope.contact_key, (0, 0))
-                yield ContactHealth(
-                    contact_id=scope.contact_id,
-                    sessions=sessions,
-                    episodes=episodes,
-                    questions=waiting(waits[0].get(scope, ()), now),
-                    disputes=waiting(waits[1].get(scope, ()), now),
-                    damaged=None if damaged is None else damaged[scope.contact_key],
-                    **counts_of(contacts[scope.contact_id]),
-                    **decided_rates(actions.get(scope.contact_key, ())),
-                    **self._compared(facts.get(scope.contact_key, ()), linked.get(scope, ())),
-                )
+        for some in batches(scopes, FEW):
+            damaged = self._damaged(some, sizes) if checks_records else None
+            for part in _parts(some, live, _FACTS_AT_ONCE):
+                now = self.clock()
+                facts = self.fact_store.list_live_facts(part, self.embedding_model, now)
+                for scope in part:
+                    sessions, episodes = kept.get(scope.contact_key, (0, 0))
+                    yield ContactHealth(
+                        contact_id=scope.contact_id,
+                        sessions=sessions,
+                        episodes=episodes,
+                        questions=waiting(waits[0].get(scope, ()), now),
+                        disputes=waiting(waits[1].get(scope, ()), now),
+                        damaged=None if damaged is None else damaged[scope.contact_key],
+                        **counts_of(contacts[scope.contact_id]),
+                        **decided_rates(actions.get(scope.contact_key, ())),
+                        **self._compared(facts.get(scope.contact_key, ()), linked.get(scope, ())),
+                    )
+                    on_progress(1)
 
     def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[str]:
         """Count the records that cannot be read, by the contact's key."""
@@ -417,13 +414,9 @@ class Health:
         """Find duplicate facts, and facts that answer one question twice."""
         linked = {conflict.ids for conflict in conflicts}
         # One with a vector that was cut short, unlike most others, is compared with none.
-        lengths = (len(fact.embedding_bytes or b"") for fact in facts)
-        by_length = grouped(
-            (length, fact)
-            for length, fact in zip(lengths, facts, strict=True)
-            if length and length % _NUMBER_BYTES == 0
-        )
-        placed = max(by_length.values(), key=len, default=[])
+        by_length = grouped((len(fact.embedding_bytes or b""), fact) for fact in facts)
+        whole = (some for size, some in by_length.items() if size and size % _NUMBER_BYTES == 0)
+        placed = max(whole, key=len, default=[])
         vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()
         count = 0

@@ -7,22 +7,20 @@ and does not interpret them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import UnknownContactError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, frozen, grouped
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
     CONTACTS,
     EVERYTHING,
     batches,
-    of_contacts,
-    pages,
 )
 
 if TYPE_CHECKING:
@@ -62,16 +60,17 @@ class ContactStore(Store):
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
         """List the contacts of one agent, in order of id, with their facts counted by state."""
-        contacts: list[Contact] = []
-        for page in pages(scopes):
-            counts: dict[str, dict[str, int]] = {}
-            for row in self.rows("count_states", **of_contacts(page), now=now):
-                counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
-            rows = self.rows("list_contacts", **of_contacts(page))
-            contacts += CONTACTS.all(
-                row | {"facts": counts.get(row["contact_id"], {})} for row in rows
-            )
-        return sorted(contacts, key=lambda contact: contact.contact_id)
+        counts = grouped(
+            (row["contact_id"], (row["state"], int(row["facts"])))
+            for row in self.rows_about(scopes, "count_states", "count_states_of_agent", now=now)
+        )
+        wanted = {scope.contact_id for scope in scopes}
+        rows = (
+            row | {"facts": dict(counts.get(row["contact_id"], ()))}
+            for row in self.rows_about(scopes, "list_contacts", "list_contacts_of_agent")
+            if row["contact_id"] in wanted
+        )
+        return sorted(CONTACTS.all(rows), key=lambda contact: contact.contact_id)
 
     def list_agents(self) -> list[tuple[str, str]]:
         """List all agents of the store as pairs of tenant and agent, in order."""
@@ -81,7 +80,7 @@ class ContactStore(Store):
         """Count sessions and episodes of each contact, by the contact's key."""
         return {
             row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
-            for row in self.rows("count_episodes", **of_contacts(scopes))
+            for row in self.rows_about(scopes, "count_episodes", "count_episodes_of_agent")
         }
 
     def record_recalls(self, asked: Mapping[str, Use]) -> None:
@@ -96,11 +95,6 @@ class ContactStore(Store):
             for key, counts in sorted(asked.items())
         ]
         self.rows("record_recalls", asked=rows)
-
-    def list_last_decided(self, whose: Scope) -> list[tuple[Scope, datetime]]:
-        """List an agent's contacts, each with the time of its last decision, latest first."""
-        told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
-        return sorted(told, key=lambda pair: pair[1], reverse=True)
 
 
 PAGE = 500

@@ -39,8 +39,6 @@ from reconciler.service.stores.rows import (
     UNREADABLE,
     Scopes,
     batches,
-    first_rows,
-    of_contacts,
     pages,
     with_comparisons,
 )
@@ -104,8 +102,12 @@ class DecisionStore(Store):
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """Count the decisions about each contact by action, by the contact's key."""
-        rows = self.rows("count_actions", **of_contacts(scopes))
-        return grouped((row["contact_key"], count) for row, count in ACTION_COUNTS.pairs(rows))
+        return grouped(
+            (row["contact_key"], count)
+            for row, count in ACTION_COUNTS.pairs(
+                self.rows_about(scopes, "count_actions", "count_actions_of_agent")
+            )
+        )
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """List a contact's decisions that changed facts, without comparisons; in no order."""
@@ -154,7 +156,8 @@ class DecisionStore(Store):
 
     def list_newest_decisions(
         self,
-        last_decided: Sequence[tuple[Scope, datetime]],
+        agents: Scope,
+        known: Iterable[tuple[str, datetime | None]],
         limit: int,
         wanted: DecisionFilter,
     ) -> list[Decision]:
@@ -164,17 +167,20 @@ class DecisionStore(Store):
         one of the newest decisions.
 
         Args:
-            last_decided: see ``ContactStore.list_last_decided``.
+            agents: any contact of their agent.
+            known: the contacts' ids, each with the time of its last decision.
             limit: at most this many.
             wanted: the filter.
         """
         rows: list[Row] = []
-        for some in pages(last_decided):
-            latest = some[0][1]
+        told = [(at, key) for key, at in known if at]
+        for some in pages(sorted(told, key=lambda pair: pair[0], reverse=True)):
+            latest, _ = some[0]
             is_full = len(rows) == limit and rows[-1]["at"] >= latest
             if is_full or (wanted.since is not None and latest < wanted.since):
                 break
-            rows += self._newest_ids([scope for scope, _ in some], limit, wanted)
+            scopes = [replace(agents, contact_id=key) for _, key in some]
+            rows += self._newest_ids(scopes, limit, wanted)
             rows = sorted(rows, key=_newest_first)[:limit]
         return self._decisions(rows)
 
@@ -189,21 +195,30 @@ class DecisionStore(Store):
         """List held notes that wait for an answer, newest first; each page is read when needed.
 
         If the place of a held note is given, only the notes after it are read. Bare notes, without
-        the facts that they were compared with, are read with one query, in no order.
+        the facts that they were compared with, are found with one query, in no order. Of an agent
+        the first few are found alone, then the others.
         """
-        rows = first_rows(
-            self.graph.run,
-            "list_pending_ids",
-            scopes,
-            {"now": now},
-            _newest_first,
-            of_agent="list_pending_ids_of_agent",
-        )
-        if after is not None:
-            rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
-        for some in batches(rows, _HELD_AT_ONCE):
-            made = self._records(row["decision_id"] for row in some)
-            yield from made if is_bare else self._with_comparisons(made)
+        place = after or (FAR_AHEAD, "")
+        for limit in (_HELD_AT_ONCE, EVERYTHING)[is_bare:]:
+            if isinstance(scopes, Scope):
+                rows = self.rows(
+                    "list_pending_ids_of_agent",
+                    agent_key=scopes.agent_key,
+                    now=now,
+                    until=place[0],
+                    limit=limit,
+                )
+            else:
+                rows = sorted(
+                    self.rows_about(scopes, "list_pending_ids", now=now), key=_newest_first
+                )
+            left = [row for row in rows if is_after(_place(row), place)]
+            for some in batches(left, _HELD_AT_ONCE):
+                made = self._records(row["decision_id"] for row in some)
+                yield from made if is_bare else self._with_comparisons(made)
+            if len(rows) != limit:
+                return
+            place = _place(rows[-1])
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """List earlier decisions about the same inference, oldest first."""
@@ -276,9 +291,10 @@ class DecisionStore(Store):
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """Count the refusals of the gate, by contact and reason; read page by page."""
-        for page in pages(scopes):
-            for row in self.rows("count_refusals", **of_contacts(page)):
-                yield RefusalCount(**row)
+        return (
+            RefusalCount(**row)
+            for row in self.rows_about(scopes, "count_refusals", "count_refusals_of_agent")
+        )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
         """Find the contact's decision of that id; None if there is none.
@@ -411,7 +427,8 @@ class DecisionStore(Store):
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
         """Return the ids of the newest decisions about contacts, with times and contacts."""
         asked = _asked(limit, wanted)
-        return first_rows(self.graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
+        rows = self.rows_about(scopes, "list_decision_ids", **asked)
+        return sorted(rows, key=_newest_first)[:limit]
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Return the decisions of these rows, with comparisons, newest first."""
@@ -454,8 +471,12 @@ def _place_of(made: Decision) -> tuple[float, str]:
     return newest_first(made.at, made.decision_id)
 
 
+def _place(row: Row) -> ListPlace:
+    return row["at"], row["decision_id"]
+
+
 def _newest_first(row: Row) -> tuple[float, str]:
-    return newest_first(row["at"], row["decision_id"])
+    return newest_first(*_place(row))
 
 
 def _asked(limit: int, wanted: DecisionFilter) -> Row:

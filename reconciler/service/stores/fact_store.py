@@ -33,13 +33,13 @@ from reconciler.service.stores.rows import (
     CONFLICTS,
     EVERYTHING,
     FACTS,
+    FEW,
     PLACES,
     PREDECESSORS,
     SAID,
     SUPERSESSIONS,
     ContactState,
     Scopes,
-    first_rows,
     of_contacts,
     of_its_own,
     pages,
@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from reconciler.service.use_trace import Use
 
 
-_FURTHER = 8
-"""By how much more of the store is looked at if most of what came was another agent's."""
+_MORE = 8
+"""How many times as many facts are looked at first, because some have ended, or are another
+agent's."""
 
 
 @frozen
@@ -63,10 +64,6 @@ class Near:
     fact_id: str
     cosine: float
     is_exact: bool = True
-
-
-def _by_contact(rows: Iterable[Row]) -> dict[str, list[Conflict]]:
-    return grouped((row["contact_id"], conflict) for row, conflict in CONFLICTS.pairs(rows))
 
 
 Loading: TypeAlias = "Callable[[], tuple[int, StoredFacts, Floats]]"
@@ -147,11 +144,13 @@ class FactStore(Store):
             embedding_model: the model that made the vectors to compare.
             now: the time now (UTC).
         """
-        rows = self.rows("list_live_facts", **of_contacts(scopes), embedding_model=embedding_model)
+        rows = self.rows(
+            "list_live_facts", **of_contacts(scopes), embedding_model=embedding_model, now=now
+        )
         if not rows:
             self.check_own_model()
         return {
-            key: [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]
+            key: [fact for fact in facts if fact.is_live]
             for key, facts in told_by_contact(LiveFact, rows).items()
         }
 
@@ -232,9 +231,11 @@ class FactStore(Store):
         """
         asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=contact_id) for contact_id in contact_ids]
-        return self._near(
-            first_rows(self._compared, "list_nearest", scopes, asked, _by_cosine, limit)
-        )
+        rows = list[Row]()
+        for some in pages(scopes):
+            found = self._compared("list_nearest", asked | of_contacts(some))
+            rows = sorted(rows + found, key=_by_cosine)[:limit]
+        return self._near(rows)
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
         near = [Near(**row) for row in rows]
@@ -348,14 +349,15 @@ class FactStore(Store):
         In the given order; an agent's contacts in the order of their ids.
         """
         if isinstance(scopes, Scope):
-            rows = self.rows("list_disputed_of_agent", agent_key=scopes.agent_key)
-            found = _by_contact(rows)
-            yield from ((replace(scopes, contact_id=key), found[key]) for key in sorted(found))
-            return
-        for page in pages(scopes):
-            found = _by_contact(self.rows("list_disputed", **of_contacts(page)))
+            scopes = [
+                replace(scopes, **row)
+                for row in self.rows("list_disputing", agent_key=scopes.agent_key)
+            ]
+        for some in [scopes] if len(scopes) > FEW else pages(scopes):
+            rows = self.rows_about(some, "list_disputed", "list_disputed_of_agent")
+            found = grouped((row["contact_id"], pair) for row, pair in CONFLICTS.pairs(rows))
             yield from (
-                (scope, found[scope.contact_id]) for scope in page if scope.contact_id in found
+                (scope, found[scope.contact_id]) for scope in some if scope.contact_id in found
             )
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
@@ -380,24 +382,30 @@ class FactStore(Store):
         With ``also_expired`` also the expired facts that are still recalled. At most ``limit``;
         None for all.
         """
-        asked = {"now": now, "until": until, "also_expired": also_expired}
-        place, bound = limit, until
-        while True:
-            if place and isinstance(scopes, Scope):  # of all agents, of which one has few, maybe
-                ends = self.rows("find_expiry", **asked, offset=place - 1)
-                bound = ends[0]["expires_at"] if ends else until
-                place *= _FURTHER
-            rows = first_rows(
-                self.graph.run,
-                "list_expiring",
-                scopes,
-                {**asked, "until": bound, "limit": limit or EVERYTHING},
-                lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]),
-                limit,
-                of_agent="list_expiring_of_agent",
+        asked = {
+            "now": now,
+            "until": until,
+            "also_expired": also_expired,
+            "limit": limit or EVERYTHING,
+        }
+        if isinstance(scopes, Scope):
+            ends = (
+                self.rows("find_expiry", now=now, until=until, offset=_MORE * limit)
+                if limit
+                else []
             )
-            if bound == until or len(rows) == limit:
-                return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
+            for end in (*ends, {"expires_at": until}):
+                asked["until"] = end["expires_at"]
+                first = self.rows("list_expiring_of_agent", **asked, agent_key=scopes.agent_key)
+                if len(first) == limit:
+                    break
+            ids = dict.fromkeys(row["contact_id"] for row in first)
+            scopes = [replace(scopes, contact_id=contact_id) for contact_id in ids]
+        rows = sorted(
+            self.rows_about(scopes, "list_expiring", **asked),
+            key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]),
+        )
+        return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows[:limit])]
 
     def record_use(self, used: Mapping[str, Use]) -> None:
         """Add recalls to these facts, by id, in one transaction.

@@ -344,31 +344,3 @@ def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
 def pages(things: Iterable[T]) -> Iterator[list[T]]:
     """Divide contacts or decisions, in their order, into the pages that one query reads."""
     return batches(things, _PAGE)
-
-
-def first_rows(
-    run: Callable[[str, Row], list[Row]],
-    query: str,
-    scopes: Scopes,
-    asked: Row,
-    order: Callable[[Row], Any],
-    limit: int | None = None,
-    of_agent: str = "",
-) -> list[Row]:
-    """Return the first rows of a query that is run for some contacts at a time.
-
-    Args:
-        run: runs a query.
-        query: its name; it takes the contacts' keys.
-        scopes: the contacts.
-        asked: its other parameters.
-        order: the sort key of the rows.
-        limit: at most this many; None for all.
-        of_agent: the query for all contacts of an agent.
-    """
-    if isinstance(scopes, Scope):
-        return sorted(run(of_agent, asked | {"agent_key": scopes.agent_key}), key=order)[:limit]
-    rows: list[Row] = []
-    for some in pages(scopes):
-        rows = sorted(rows + run(query, asked | of_contacts(some)), key=order)[:limit]
-    return rows
