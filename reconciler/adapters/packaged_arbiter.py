@@ -28,7 +28,7 @@ from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.errors import ArbiterUnavailableError, ConfigurationError
 from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.reading.guard import brings_another_value, is_foreign, tells_of_change
-from reconciler.reading.question_words import as_noted
+from reconciler.reading.question_words import about_the_contact
 from reconciler.reading.sensitive_data import without_hashes
 
 FILE = Path(__file__).with_name("judge.onnx")
@@ -145,7 +145,10 @@ class PackagedArbiter:
             if _is_readable(earlier) and brings_another_value(text, earlier, now)
         ]
         pairs = [*facts.items(), *((number, earlier) for number, earlier, _ in before)]
-        said = as_noted(text) if tells_of_change(text) else text  # the judge was trained on notes
+        said = text
+        if tells_of_change(text):  # the judge was trained on notes
+            told = about_the_contact(text).removeprefix("The contact ")
+            said = told.removeprefix("and others ")
         read = model.read(said, [each for _, each in pairs])
         reads: dict[int, PairReading] = {}
         for (number, _), each in zip(pairs, read, strict=True):

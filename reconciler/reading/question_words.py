@@ -6,8 +6,13 @@ decide about the language, never a single note: the language of three words is u
 detector is wrong too often. English is the default.
 
 The words of all texts are read once, into an index that threads share; each question then chooses
-its language. Questions and statements can also be put into the third person, in which notes are
-written. Never here: a graph, a model of meaning, or a clock.
+its language. Questions are put into the third person, in which notes are written, and so are
+statements, so that they can be compared: "My brother is a pilot." and "The contact's brother is a
+pilot." are one. Only pronouns and the verb that goes with "I" change; an order keeps its form and
+names the contact. If a form is not sure, or "I" comes twice, the words stay as they were said: a
+wrong verb or subject may make a false statement, and quotations are near to each other in meaning.
+The words are in ``config/lexicon/third_person.toml``. Never here: a graph, a model of meaning, or a
+clock.
 """
 
 from __future__ import annotations
@@ -17,7 +22,7 @@ import re
 import threading
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice, pairwise, repeat
 from typing import Any
@@ -26,7 +31,7 @@ import numpy as np
 
 from reconciler.floats import Flags, Rows, Scores
 from reconciler.frozen import Pattern, Strings, in_order
-from reconciler.reading.canonical import canonical_text
+from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.guard.tokens import UNSPACED
 from reconciler.reading.lexicon import lexicon
 
@@ -69,8 +74,6 @@ _ABOUT_THE_CONTACT = {
     for word in words.split()
 }
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
-_OF_ONESELF = re.compile(r"(?:I am|I['’](?:m|ve)|I|My)\b ?")
-_ABOUT_ONESELF = {word: _ABOUT_THE_CONTACT[word] for word in ("i", "me", "my", "am", "i'm", "i've")}
 
 
 def about_her(question: str) -> str:
@@ -80,30 +83,12 @@ def about_her(question: str) -> str:
     puts them far from each other, and hardly sees that a verb keeps its form. Only English words
     change; other languages have their forms in config/attribute_questions_in_languages.toml.
     """
-    return _in_third_person(question, _ABOUT_THE_CONTACT)
-
-
-def as_noted(statement: str) -> str:
-    """Put a contact's statement into the form of a note: in the third person.
-
-    "I moved to Linz." means the same as "moved to Linz."; small letters are enough for a model.
-    Only a text that begins so is turned: "Type I", "9 am" and a quotation stay.
-    """
-    opening = _OF_ONESELF.match(statement)
-    if not opening:
-        return statement
-    rest = statement[opening.end() :]
-    told = _in_third_person(opening[0], _ABOUT_ONESELF).removeprefix("she ")
-    return told + _in_third_person(rest, {"my": "her", "me": "her"})
-
-
-def _in_third_person(text: str, told: Mapping[str, str]) -> str:
     return _ENGLISH_WORD.sub(
-        lambda word: told.get(word[0].lower().replace("’", "'"), word[0]), text
+        lambda word: _ABOUT_THE_CONTACT.get(word[0].lower().replace("’", "'"), word[0]), question
     )
 
 
-def without_names(question: str, names: Iterable[str]) -> str:
+def without_names(question: str, names: Iterable[str], she: str = "she", her: str = "her") -> str:
     """Return the question with "she" and "her" for the contact's own names.
 
     The name distinguishes no facts in the contact's memory, and is near to the fact about the name.
@@ -111,13 +96,157 @@ def without_names(question: str, names: Iterable[str]) -> str:
     Args:
         question: the question.
         names: the contact's names, as they are stored.
+        she: the word in their place.
+        her: the same for an owner.
     """
     words = {word for name in names for word in _WORD.findall(name) if len(word) > 1}
     if not words:
         return question
-    called = rf"\b(?:{'|'.join(map(re.escape, sorted(words)))})"
+    called = rf"\b(?:the )?(?:{'|'.join(map(re.escape, sorted(words)))})"
     name = re.compile(rf"{called}(?:\s+{called})*(?P<owns>['’]s?\b)?(?!\w)", re.IGNORECASE)
-    return name.sub(lambda found: "her" if found["owns"] else "she", question)
+    return name.sub(lambda found: her if found["owns"] else she, question)
+
+
+_TOKENS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[\W_]")
+_CONTACT, _WE = "the contact", "the contact and others"
+
+_SUBJECTS = {"i": "", "i'm": " is", "i've": " has", "i'll": " will", "i'd": " would"}
+"""Forms of "I", each with the verb that it contains; a bare "I" is followed by its verb."""
+
+_PRONOUNS = {
+    "me": _CONTACT,
+    "my": f"{_CONTACT}'s",
+    "us": _WE,
+    "our": f"{_CONTACT}'s",
+    "we": _WE,
+    "we're": f"{_WE} are",
+    "we've": f"{_WE} have",
+    "we'll": f"{_WE} will",
+}
+"""Words that always mean the contact. After "and others" a verb has the form that it has after
+"we", so nothing else changes."""
+
+_REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
+"""Words that mean the contact after the sentence has named the contact as its subject."""
+
+_UNSURE = frozenset(["we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't", '"', "“"])
+"""Words without a known form, and marks that begin another person's words."""
+
+_PLACES = frozenset({"US", "ME"})
+_JOINING = frozenset(["and", "or", "but", "then"])
+
+
+class _UnsureError(Exception):
+    """A word with an unknown form in the third person."""
+
+
+@remembered
+def as_told(text: str, called: Strings) -> str:
+    """Return a statement in one form for all persons; it is equal only for the same words.
+
+    Args:
+        text: a statement, in the first or the third person.
+        called: the contact's names.
+    """
+    told = canonical_text(about_the_contact(canonical_text(text))).casefold()
+    names = (*called, *lexicon("slots").words("contact"))
+    return without_names(told, names, "contact", "contact's").removeprefix("contact ")
+
+
+def about_the_contact(said: str) -> str:
+    """Turn a sentence into one about the contact, which ends with a full stop.
+
+    Args:
+        said: a sentence or a clause in the first person, or an order, with single spaces.
+    """
+    try:
+        told = _of_the_contact(_TOKENS.findall(said))
+    except _UnsureError:
+        told = said
+    told = told[:1].upper() + told[1:]
+    return told if told.endswith((".", "!", "?", "…")) else f"{told}."
+
+
+def _of_the_contact(tokens: Sequence[str]) -> str:
+    """Put words into the third person.
+
+    Raises:
+        _UnsureError: a form is not known, or the doer is not sure.
+    """
+    told: list[str] = []
+    is_named, awaits = False, ""
+    for at, token in enumerate(tokens):
+        word = _small_word(token)
+        if awaits and (token.isspace() or word in _words_listed("adverb")):
+            told.append(token)
+        elif awaits:
+            told.append(_agreeing(token, awaits))
+            awaits = ""
+        elif word in _SUBJECTS:
+            if is_named or _is_joined(tokens, at):  # "my wife and I live"
+                raise _UnsureError
+            told.append(_CONTACT + _SUBJECTS[word])
+            awaits = word if word in ("i", "i'd") else ""
+            is_named = True
+        elif is_named and word in _words_listed("present") and _is_joined(tokens, at):
+            raise _UnsureError  # the words alone do not say which subject the verb belongs to
+        else:
+            told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
+    if awaits:
+        raise _UnsureError
+    return "".join(told)
+
+
+def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
+    """Return the new form of a word other than "I" and its verb; it may be part of a name."""
+    word = _small_word(tokens[at])
+    if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
+        return tokens[at]
+    if word not in pronouns or (at > 0 and tokens[at] != word):
+        raise _UnsureError
+    return pronouns[word]
+
+
+def _small_word(token: str) -> str:
+    return token.replace("’", "'").casefold()
+
+
+def _is_joined(tokens: Sequence[str], at: int) -> bool:
+    """True if "and" or another joining word stands before."""
+    return at >= 2 and _small_word(tokens[at - 2]) in _JOINING
+
+
+def _agreeing(verb: str, subject: str) -> str:
+    """Return the form of a verb for "the contact", from the form for "I".
+
+    Raises:
+        _UnsureError: the form is not known.
+    """
+    word = _small_word(verb)
+    if subject == "i'd" and word in _words_listed("after_would"):
+        return verb
+    if subject == "i'd" or word != verb.replace("’", "'"):
+        raise _UnsureError  # the title of something: "I Will Survive"
+    if word in _irregular():
+        return _irregular()[word]
+    if word in _words_listed("present"):
+        is_after_vowel = verb[-2:-1] in "aeiou"
+        stem = f"{verb[:-1]}ie" if verb.endswith("y") and not is_after_vowel else verb
+        return f"{stem}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{stem}s"
+    is_past = word.endswith("ed") and len(word) > 3 and word not in _words_listed("present_in_ed")
+    if is_past or word in _words_listed("past", "invariable"):
+        return verb
+    raise _UnsureError
+
+
+@cache
+def _words_listed(*names: str) -> frozenset[str]:
+    return lexicon("third_person").word_set(*names)
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    return lexicon("third_person").by_word("irregular")
 
 
 def plain_words(text: str) -> list[str]:
@@ -334,7 +463,8 @@ class WordIndex:
         weights: dict[str, float] = {}
         for word, times in zip(words, counts, strict=True):
             holding = np.flatnonzero(times)
-            weight = weights[word] = _weight(len(holding), len(lengths))
+            rare = (len(lengths) - len(holding) + 0.5) / (len(holding) + 0.5)
+            weight = weights[word] = math.log(1 + rare)  # the rarer, the higher
             scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
             held[word] = times > 0
         shares = _shares(reading, question, held, weights, len(lengths))
@@ -432,11 +562,6 @@ def _named(reading: AskedWords, question: str, held: Mapping[str, Flags], size: 
         if holds.sum() <= max(_NAMED_MAX, size / _NAMED_SHARE):
             is_named |= holds
     return is_named
-
-
-def _weight(holding: int, size: int) -> float:
-    """Return a word's weight by the number of texts with it; the rarer, the higher."""
-    return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:

@@ -31,7 +31,7 @@ from reconciler.domain.records.notes import Slot
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.errors import ConfigurationError
 from reconciler.ports.embedder import Embedder
-from reconciler.reading.question_words import about_her, as_noted, without_names
+from reconciler.reading.question_words import about_her, without_names
 from reconciler.service.embedding import AskedAttributes
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -134,23 +134,6 @@ def test_the_packaged_model_meets_attributes_in_other_languages() -> None:
 )
 def test_a_question_of_any_person_is_one_about_her(said: str, told: str) -> None:
     assert about_her(said) == told
-
-
-@every(
-    ("said", "noted"),
-    [
-        ("I moved to Linz, my wife too.", "moved to Linz, her wife too."),
-        ("My dog died.", "her dog died."),
-        ("I’ve left; you may call me at 9 am.", "has left; you may call her at 9 am."),
-        ("I am free.", "is free."),
-        ("He sold the car and I bought it.", "He sold the car and I bought it."),
-        ("Insulin instead of Type I pens.", "Insulin instead of Type I pens."),
-        ("Héctor moved. The Is are dotted.", "Héctor moved. The Is are dotted."),
-        ("She lives in Linz.", "She lives in Linz."),
-    ],
-)
-def test_what_the_contact_says_of_themselves_reads_as_a_note(said: str, noted: str) -> None:
-    assert as_noted(said) == noted
 
 
 @every(

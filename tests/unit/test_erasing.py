@@ -263,6 +263,13 @@ def test_the_same_is_known_by_its_slot_or_by_its_words_in_one_form() -> None:
     assert sayings(SCOPE, replace(PUNE, text=ERASED)) == set()
 
 
+def test_words_in_the_first_person_are_known_in_the_third() -> None:
+    said = replace(PUNE, slot=None, text="My brother is a pilot.")
+    told = replace(said, text="The contact's brother is a pilot.")
+    assert sayings(SCOPE, said) & sayings(SCOPE, told)
+    assert not sayings(SCOPE, said) & sayings(SCOPE, replace(said, text="Her brother is a pilot."))
+
+
 SAID = replace(PUNE, slot=None, text="Flies to New York in May.")
 
 

@@ -6,7 +6,7 @@ import time
 
 from hypothesis import given, strategies as st
 
-from reconciler.domain.sessions.explicit_statements import about_the_contact
+from reconciler.reading.question_words import about_the_contact, as_told
 from tests.tables import every
 
 TOLD = {
@@ -109,3 +109,38 @@ def test_a_long_text_is_told_in_no_time(piece: str) -> None:
     started = time.process_time()
     about_the_contact(piece * 5000)
     assert time.process_time() - started < 2
+
+
+CALLED = ("Ada Hall", "ada")
+ONE = [
+    ("My brother is a pilot.", "The contact's brother is a pilot"),
+    ("My brother is a pilot.", "Ada's brother is a pilot."),
+    ("My brother is a pilot.", "The customer's brother is a pilot."),
+    ("I love olives.", "The contact loves olives."),
+    ("I love olives.", "Ada Hall loves olives."),
+    ("I love olives.", "Loves olives."),
+    ("I'm allergic to walnuts.", "Is allergic to walnuts."),
+    ("I live with my wife.", "The contact lives with their wife."),
+    ("Call me Sam.", "Call the contact Sam."),
+]
+TWO = [
+    ("I love olives.", "She loves olives."),
+    ("I love olives.", "My brother loves olives."),
+    ("I love olives.", "The contact does not love olives."),
+    ("I lived in Leeds.", "The contact lives in Leeds."),
+    ("I have worked at Acme.", "The contact works at Acme."),
+    ("My sister says I smoke.", "My sister says she smokes."),
+    ("I live in Leeds.", "Does the contact live in Leeds?"),
+    ("We bill in dollars.", "The contact bills in dollars."),
+    ("My brother is a pilot.", "Bob's brother is a pilot."),
+]
+
+
+@every(("said", "told"), ONE)
+def test_the_same_words_are_one_statement_in_every_person(said: str, told: str) -> None:
+    assert as_told(said, CALLED) == as_told(told, CALLED)
+
+
+@every(("said", "told"), TWO)
+def test_another_subject_time_or_denial_is_another_statement(said: str, told: str) -> None:
+    assert as_told(said, CALLED) != as_told(told, CALLED)

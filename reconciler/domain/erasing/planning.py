@@ -55,6 +55,7 @@ from reconciler.domain.records.notes import Note, Remembered, Scope
 from reconciler.errors import ErasedError
 from reconciler.frozen import frozen
 from reconciler.reading.kinds import RecallSemantics
+from reconciler.reading.question_words import about_the_contact
 from reconciler.reading.values.look_alikes import as_seen
 from reconciler.reading.values.text import text
 
@@ -71,7 +72,9 @@ def in_one_form(words: str) -> str:
 
 
 def sayings(scope: Scope, said: Remembered) -> set[str]:
-    """The two forms of what a note or a fact says: its slot's value, and its words.
+    """The forms of what a note or a fact says: its slot's value, and its words.
+
+    Words in the first person have a form in the third person as well.
 
     A slot without a value says nothing. An erased record says nothing at all.
     """
@@ -489,7 +492,8 @@ def _keys(said: Remembered) -> set[str]:
     if said.text == ERASED:
         return set()
     slot = {f"slot\0{as_seen(said.slot_key)}"} if said.slot_key else set()
-    return {f"text\0{in_one_form(said.text)}"} | slot
+    forms = (said.text, about_the_contact(said.text))
+    return {f"text\0{in_one_form(words)}" for words in forms} | slot
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:

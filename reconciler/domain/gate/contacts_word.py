@@ -206,7 +206,7 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 
 def _is_unread_contrary(cited: _Clause) -> bool:
     """True if words of another language beside the cited words deny them or ask."""
-    words = set(_WORDS.findall(cited.rest.casefold()))
+    words = _words(cited.rest)
     negations = words_of("foreign_negation", "negation")
     return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
@@ -276,7 +276,8 @@ def _is_carried(candidate: Candidate) -> bool:
     news = (each for part in (claim, value) for each in find_news(part, said))
     if any(_is_hard(each, candidate) and not _is_heard(each, heard) for each in news):
         return False
-    if not (_relatives(claim) <= _relatives(heard) or _is_named(candidate.subject, heard)):
+    is_named = not _words(heard).isdisjoint(candidate.subject.split())
+    if not (_relatives(claim) <= _relatives(heard) or is_named):
         return False
     taken_back = find_taking_back(claim)
     if taken_back and find_taking_back(said):  # one may say "opted out", the other "do not share"
@@ -290,13 +291,13 @@ def _is_carried(candidate: Candidate) -> bool:
 
 def _is_heard(found: Finding, heard: str) -> bool:
     """True if a name that the cited words leave out was said earlier in the conversation."""
-    named = frozenset(_WORDS.findall(found.in_note.casefold()))
-    return found.kind is Difference.NAME and named <= frozenset(_WORDS.findall(heard.casefold()))
+    named = _words(found.in_note)
+    return found.kind is Difference.NAME and named <= _words(heard)
 
 
 def denies_something(text: str) -> bool:
     """True if a text in any language holds a word of denial."""
-    words = frozenset(_WORDS.findall(read_text(text).plain.casefold()))
+    words = _words(read_text(text).plain)
     return not words.isdisjoint(words_of("foreign_negation", "negation"))
 
 
@@ -317,9 +318,8 @@ def _days(candidate: Candidate) -> str:
     return " ".join((*days, f"{year} {year + 1}"))
 
 
-def _is_named(subject: str, said: str) -> bool:
-    """True if the words name the person whom a claim is about."""
-    return not frozenset(_WORDS.findall(said.casefold())).isdisjoint(subject.split())
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text.casefold()))
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -381,7 +381,11 @@ def current_values(
         disputes: by the id of each fact in dispute, the other sides.
         attributes: the known attributes of slots.
     """
-    live = sorted(facts, key=_newest, reverse=True)
+    live = sorted(
+        facts,
+        key=lambda fact: (fact.valid_from, fact.last_confirmed_at, fact.fact_id),
+        reverse=True,
+    )
     denials = [fact for fact in live if _may_deny(fact.text, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
@@ -436,10 +440,6 @@ def _passes(fact: Fact) -> bool:
 def _asked(slot: Slot) -> tuple[str, str] | None:
     """Question that a slot of one value answers; None for a slot of many values."""
     return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
-
-
-def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
-    return fact.valid_from, fact.last_confirmed_at, fact.fact_id
 
 
 def _value_said(

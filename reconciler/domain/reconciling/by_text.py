@@ -46,6 +46,7 @@ from reconciler.reading.guard import (
     takes_back,
     tells_of_change,
 )
+from reconciler.reading.question_words import as_told
 
 
 def _again(note: Note, seen: RuleInput) -> Verdict | None:
@@ -247,12 +248,12 @@ def _by_change(note: Note, seen: RuleInput) -> Verdict | None:
     """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
-    names = (note.contact_name, note.scope.contact_id)
     near = [
         fact
         for fact in seen.neighbours
         if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
-        if fact.fact_id in seen.taken_back or not is_said_of_another(note.text, fact.text, names)
+        if fact.fact_id in seen.taken_back
+        or not is_said_of_another(note.text, fact.text, note.called)
     ]
     over = [fact for fact in near if fact.fact_id in seen.taken_back or _is_over(note, fact)]
     if not over:
@@ -286,9 +287,19 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
 
 
 def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:
-    """A note with all the words of a fact and no others restates it, below a synonym's cosine."""
+    """A note with all the words of a fact and no others restates it, below a synonym's cosine.
+
+    At any cosine if the words are the same, and only the contact is "I" in one of them.
+    """
     if not seen.policy.guard:
         return None
+    for fact in seen.neighbours:
+        is_other = fact.text == note.text or match_of(note, fact) is SlotMatch.APART
+        if is_other or are_filed_apart(note, fact):
+            continue
+        if as_told(fact.text, note.called) == as_told(note.text, note.called):
+            reason = f"{cosine_of(fact)}, and it says the same of the contact"
+            return update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)
     for fact in seen.replaceable:
         if fact.cosine >= _WORDING_COSINE_MIN and _is_again(note, fact, seen):
             reason = f"{cosine_of(fact)}, and it says the same in the same words"
@@ -334,6 +345,7 @@ CHANGE = Rule(
 WORDING = Rule(
     "threshold",
     "a fact has the same words in another order or form, and the guard finds no difference",
-    "UPDATE, from a cosine of 0.6 up, as a restatement",
+    'UPDATE, from a cosine of 0.6 up, as a restatement; at any cosine if one says "I" '
+    'and the other "the contact"',
     apply=_by_wording,
 )

@@ -212,15 +212,12 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact, policy: ReconcileP
     )
 
 
-def _whose(side: Fact) -> str:
-    return f"the word of {side.system}" if side.system else WHOSE[side.word]
-
-
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
     sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
         f"{in_quotes(unmarked(' '.join(side.text.split())))} "
-        f"({_whose(side)}, since {side.valid_from:%Y-%m-%d})"
+        f"({f'the word of {side.system}' if side.system else WHOSE[side.word]}, "
+        f"since {side.valid_from:%Y-%m-%d})"
         for side in sides
     )
     return Dispute(

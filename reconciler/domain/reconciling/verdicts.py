@@ -449,7 +449,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
 
 def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
     """The words of the fact that the note has, too, without the names of their subject."""
-    names = f"{note.contact_name or ''} {note.scope.contact_id} {_subject_of(note, fact)}"
+    names = " ".join((*note.called, _subject_of(note, fact)))
     return shared_words(note.text, f"{fact.text} {fact.slot_value}", names)
 
 

@@ -673,6 +673,11 @@ class Note(Remembered):
                 check_identifier(name, getattr(self, name), InvalidNoteError)
 
     @property
+    def called(self) -> Strings:
+        """Return the contact's names, as far as the note has them."""
+        return (self.contact_name or self.scope.contact_id, self.scope.contact_id)
+
+    @property
     def holds_from(self) -> datetime:
         """Return the time from which it is true, as far as known (UTC)."""
         return self.valid_from or self.said_at

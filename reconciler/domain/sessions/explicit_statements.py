@@ -3,22 +3,14 @@
 Here are requests ("from now on", "never call me"; ``config/lexicon/statements.toml``), and the
 slots that the slot reader finds in clauses in the first person; only these fill slots. Other
 sentences are ignored, because without a model a plain sentence cannot be distinguished from a
-passing remark. Never here: the use of a statement, a model, or a clock. Every pattern is tried
-only at fixed places, in sentences of bounded length, so the time grows only with the length of the
-text.
-
-A statement becomes a sentence about the contact: "I work at Brightwave." becomes "The contact
-works at Brightwave."; an order keeps its form and names the contact ("Never ring the contact
-before noon."). Only pronouns and the verb that goes with "I" change
-(``config/lexicon/third_person.toml``). If a form is not sure, or "I" comes twice, the words stay
-as they were said: a wrong verb or subject may make a false statement. They are not made a
-quotation, because all quotations are near to each other in meaning.
+passing remark. Never here: the use of a statement, a model, or a clock. Every pattern is tried only
+at fixed places, in sentences of bounded length, so the time grows only with the length of the text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -35,136 +27,8 @@ from reconciler.reading.cues.classification import (
 from reconciler.reading.cues.introductions import is_marked_at
 from reconciler.reading.kinds import Category, Speech
 from reconciler.reading.lexicon import Cues, lexicon
+from reconciler.reading.question_words import about_the_contact
 from reconciler.reading.text_reading import find_condition, is_reported, read_text
-
-_TOKENS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[\W_]")
-_CONTACT, _WE = "the contact", "the contact and others"
-
-_SUBJECTS = {"i": "", "i'm": " is", "i've": " has", "i'll": " will", "i'd": " would"}
-"""Forms of "I", each with the verb that it contains; a bare "I" is followed by its verb."""
-
-_PRONOUNS = {
-    "me": _CONTACT,
-    "my": f"{_CONTACT}'s",
-    "us": _WE,
-    "our": f"{_CONTACT}'s",
-    "we": _WE,
-    "we're": f"{_WE} are",
-    "we've": f"{_WE} have",
-    "we'll": f"{_WE} will",
-}
-"""Words that always mean the contact. After "and others" a verb has the form that it has after
-"we", so nothing else changes."""
-
-_REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
-"""Words that mean the contact after the sentence has named the contact as its subject."""
-
-_UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't", '"', "“"})
-"""Words without a known form, and marks that begin another person's words."""
-
-_PLACES = frozenset({"US", "ME"})
-_JOINING = frozenset({"and", "or", "but", "then"})
-
-
-class _UnsureError(Exception):
-    """A word with an unknown form in the third person."""
-
-
-def about_the_contact(said: str) -> str:
-    """Turn a sentence into one about the contact, which ends with a full stop.
-
-    Args:
-        said: a sentence or a clause in the first person, or an order, with single spaces.
-    """
-    try:
-        told = _in_third_person(_TOKENS.findall(said))
-    except _UnsureError:
-        told = said
-    told = told[:1].upper() + told[1:]
-    return told if told.endswith((".", "!", "?", "…")) else f"{told}."
-
-
-def _in_third_person(tokens: Sequence[str]) -> str:
-    """Put words into the third person.
-
-    Raises:
-        _UnsureError: a form is not known, or the doer is not sure.
-    """
-    told: list[str] = []
-    is_named, awaits = False, ""
-    for at, token in enumerate(tokens):
-        word = _small_word(token)
-        if awaits and (token.isspace() or word in _words_listed("adverb")):
-            told.append(token)
-        elif awaits:
-            told.append(_agreeing(token, awaits))
-            awaits = ""
-        elif word in _SUBJECTS:
-            if is_named or _is_joined(tokens, at):  # "my wife and I live"
-                raise _UnsureError
-            told.append(_CONTACT + _SUBJECTS[word])
-            awaits = word if word in ("i", "i'd") else ""
-            is_named = True
-        elif is_named and word in _words_listed("present") and _is_joined(tokens, at):
-            raise _UnsureError  # the words alone do not say which subject the verb belongs to
-        else:
-            told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
-    if awaits:
-        raise _UnsureError
-    return "".join(told)
-
-
-def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
-    """Return the new form of a word other than "I" and its verb; it may be part of a name."""
-    word = _small_word(tokens[at])
-    if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
-        return tokens[at]
-    if word not in pronouns or (at > 0 and tokens[at] != word):
-        raise _UnsureError
-    return pronouns[word]
-
-
-def _small_word(token: str) -> str:
-    return token.replace("’", "'").casefold()
-
-
-def _is_joined(tokens: Sequence[str], at: int) -> bool:
-    """True if "and" or another joining word stands before."""
-    return at >= 2 and _small_word(tokens[at - 2]) in _JOINING
-
-
-def _agreeing(verb: str, subject: str) -> str:
-    """Return the form of a verb for "the contact", from the form for "I".
-
-    Raises:
-        _UnsureError: the form is not known.
-    """
-    word = _small_word(verb)
-    if subject == "i'd" and word in _words_listed("after_would"):
-        return verb
-    if subject == "i'd" or word != verb.replace("’", "'"):
-        raise _UnsureError  # the title of something: "I Will Survive"
-    if word in _irregular():
-        return _irregular()[word]
-    if word in _words_listed("present"):
-        is_after_vowel = verb[-2:-1] in "aeiou"
-        stem = f"{verb[:-1]}ie" if verb.endswith("y") and not is_after_vowel else verb
-        return f"{stem}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{stem}s"
-    is_past = word.endswith("ed") and len(word) > 3 and word not in _words_listed("present_in_ed")
-    if is_past or word in _words_listed("past", "invariable"):
-        return verb
-    raise _UnsureError
-
-
-@cache
-def _words_listed(*names: str) -> frozenset[str]:
-    return lexicon("third_person").word_set(*names)
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    return lexicon("third_person").by_word("irregular")
-
 
 if TYPE_CHECKING:
     from reconciler.reading.values.slot_reading import ReadSlot
@@ -340,17 +204,14 @@ def _read_claims(said: str, start: int, attributes: AttributeBook) -> Iterator[_
     if _the("subordinate").match(said, start):
         return
     breaks = (match.end() for match in _the("break").finditer(said, start))
-    clauses = [start, *(at for at in breaks if _begins_clause(said, at))]
+    openings = [_the(each) for each in ("own", "subordinate", "unresolved")]
+    clauses = [start, *(at for at in breaks if any(each.match(said, at) for each in openings))]
     for begin, end in pairwise([*clauses, len(said)]):
         clause = _the("loose_end").sub("", said[begin:end])
         is_left = _the("subordinate").match(clause) or _the("unsettled").match(clause)
         read = None if is_left else attributes.read_slot(clause)
         if read is not None and _is_own(read):
             yield _Claim(_standing(clause))
-
-
-def _begins_clause(said: str, at: int) -> bool:
-    return any(_the(each).match(said, at) for each in ("own", "subordinate", "unresolved"))
 
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:

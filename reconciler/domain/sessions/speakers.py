@@ -27,6 +27,8 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 _LETTERS = re.compile(r"[^\W\d_]+")
+_IsAttribute = Callable[[str], bool]
+
 _TOLD_MAX = 20
 _READ_MAX = 500
 """The number of characters after a label that show whether they are speech."""
@@ -35,7 +37,7 @@ _READ_MAX = 500
 def turns_of_one_contact(
     turns: Sequence[Turn],
     contact_name: str | None,
-    is_attribute: Callable[[str], bool] = lambda _: False,
+    is_attribute: _IsAttribute = lambda _: False,
     speakers: Mapping[str, str] | None = None,
 ) -> list[Turn]:
     """Return the turns, with only one person's words as the contact's.
@@ -123,7 +125,7 @@ def _role(name: str, who: str) -> Role:
 
 
 def _in_their_roles(
-    turns: Sequence[Turn], roles: Mapping[str, Role], is_attribute: Callable[[str], bool]
+    turns: Sequence[Turn], roles: Mapping[str, Role], is_attribute: _IsAttribute
 ) -> list[Turn]:
     """Return the turns, those of users in the roles of the people who speak them.
 
@@ -170,7 +172,7 @@ class _SpeakerLabel:
 
 
 def _speakers(
-    turns: Sequence[Turn], named: Collection[str], is_attribute: Callable[[str], bool]
+    turns: Sequence[Turn], named: Collection[str], is_attribute: _IsAttribute
 ) -> dict[str, str]:
     """Find the people who speak as users, by folded name.
 
@@ -197,7 +199,7 @@ def _speakers(
 
 
 def _is_persons(
-    key: str, label: _SpeakerLabel, named: Collection[str], is_attribute: Callable[[str], bool]
+    key: str, label: _SpeakerLabel, named: Collection[str], is_attribute: _IsAttribute
 ) -> bool:
     """True if a label by itself is a person's."""
     if key in named:
@@ -205,9 +207,11 @@ def _is_persons(
     is_thing = _is_thing(key, is_attribute)
     if not _is_given(key):
         return label.is_marked and not is_thing
-    if is_thing and key in lexicon("speakers").word_set("name_and_word"):  # a month: May, June
+    words = lexicon("speakers").word_set("name_and_word")
+    if is_thing and key in words:  # a month: May, June
         return label.is_marked and label.is_said()
-    return label.is_marked or label.is_said() or (not _is_word(key) and label.is_answered())
+    is_word = key.partition(" ")[0] in words
+    return label.is_marked or label.is_said() or (not is_word and label.is_answered())
 
 
 def _is_others(label: _SpeakerLabel) -> bool:
@@ -243,11 +247,6 @@ def _is_given(key: str) -> bool:
     return key.partition(" ")[0] in _given_names()
 
 
-def _is_word(key: str) -> bool:
-    """True if the given name at its beginning is also a word."""
-    return key.partition(" ")[0] in lexicon("speakers").word_set("name_and_word")
-
-
 def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
     """Return the texts after each label, by folded name."""
     made: dict[str, _SpeakerLabel] = {}
@@ -263,7 +262,7 @@ def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
     return made
 
 
-def _is_thing(label: str, is_attribute: Callable[[str], bool]) -> bool:
+def _is_thing(label: str, is_attribute: _IsAttribute) -> bool:
     """True if a label names a thing: a note, a city, a day; also true of one without a word."""
     words = _LETTERS.findall(label)
     return (

@@ -193,7 +193,7 @@ def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
     return not named or not others.isdisjoint(_said(note))
 
 
-def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
+def is_said_of_another(note: str, fact: str, names: Iterable[str]) -> bool:
     """True if a note of change has a subject that is neither the contact nor named by the fact.
 
     "The plumber left Siemens" ends no job of the contact's. A subject that is left out, a pronoun
@@ -208,7 +208,7 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
     own = (
         lexicon("values")
         .word_set("contact_word")
-        .union(*(_WORD.findall((name or "").casefold()) for name in names))
+        .union(*(_WORD.findall(name.casefold()) for name in names))
     )
     stems, named = read(fact).stems, {word.stem for word in _head(fact)}
     if named and named <= read(note).stems:

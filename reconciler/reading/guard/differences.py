@@ -37,6 +37,8 @@ from reconciler.reading.guard.reading import (
 from reconciler.reading.guard.tokens import pattern_of, stem_of, tokens_of, words_of
 from reconciler.reading.lexicon import lexicon
 
+Found = Iterator[Finding]
+
 _RATIO_MAX = 10.0
 """The largest ratio of a later count of one thing to an earlier count."""
 
@@ -52,7 +54,7 @@ _SHORT = 3
 """The most words of a clause that says hardly more than the one word that the other text denies."""
 
 
-def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_values(new: Reading, old: Reading) -> Found:
     """Find a number, date or id that differs from that of the other text.
 
     A number in both texts settles nothing if it counts different things: 13 schools and 30 clubs
@@ -77,7 +79,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
             )
 
 
-def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_additions(new: Reading, old: Reading) -> Found:
     """Find a number, date, id, name or degree that only the new text has: an addition."""
     for kind, values in sorted(new.values.items()):
         if added := _missing(values, old.values.get(kind, {})):
@@ -88,7 +90,7 @@ def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
         yield Finding(Difference.DETAIL, added, "")
 
 
-def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_details(new: Reading, old: Reading) -> Found:
     """Find details of the old text that the new one lacks: a number, a name, any word.
 
     A number that only the new text has took the place of the old one, and so do names and degrees.
@@ -112,7 +114,7 @@ def says_no_more(new: Reading, old: Reading) -> bool:
     return bool(new.words) and count_stems(new) <= count_stems(old)
 
 
-def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_currencies(new: Reading, old: Reading) -> Found:
     """Find an amount in another currency, or a percentage in place of an amount."""
     here, there = _units(new), _units(old)
     if (new.currencies or old.currencies) and here and there and here.isdisjoint(there):
@@ -123,7 +125,7 @@ def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
         )
 
 
-def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_signs(new: Reading, old: Reading) -> Found:
     """Find another symbol, as ✅ for ❌, or one more; mere decoration does not count."""
     only_new, only_old = new.signs - old.signs, old.signs - new.signs
     either = only_new | only_old
@@ -141,7 +143,7 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
         )
 
 
-def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_alike(new: Reading, old: Reading) -> Found:
     """Find a word that begins like one of the other text but is no form of it.
 
     An example is Michael and Michaela. A model that reads words in pieces finds the two nearly
@@ -154,7 +156,7 @@ def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
             return
 
 
-def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_negation(new: Reading, old: Reading) -> Found:
     """Find a denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
     if bool(new.negated) != bool(old.negated):
         yield Finding(
@@ -179,7 +181,7 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
             )
 
 
-def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_cessation(new: Reading, old: Reading) -> Found:
     """Find an end that only one text reports."""
     if bool(new.ceased) != bool(old.ceased):
         yield Finding(
@@ -200,7 +202,7 @@ def is_of_another(of: Reading, other: Reading) -> bool:
     return any(name in before and name not in other.names for name in of.names)
 
 
-def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_words(new: Reading, old: Reading) -> Found:
     """Find another member of a closed class."""
     for number in sorted(new.sides.keys() & old.sides.keys()):
         in_note = _missing(new.sides[number], old.sides[number])
@@ -209,7 +211,7 @@ def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
             yield Finding(Difference.WORD, in_note, in_fact)
 
 
-def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_labelled(new: Reading, old: Reading) -> Found:
     """Find another value after one label: "Cookies: accepted", "Cookies: rejected"."""
     here, there = (LABELLED.search(each.canonical) for each in (new, old))
     if here and there and here[1] == there[1]:
@@ -218,7 +220,7 @@ def find_labelled(new: Reading, old: Reading) -> Iterator[Finding]:
             yield Finding(Difference.WORD, here[2], there[2], is_change=True)
 
 
-def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_names(new: Reading, old: Reading) -> Found:
     """Find a name in place of another; one more name does not count."""
     in_note = _foreign_names(new, old)
     in_fact = _foreign_names(old, new) if in_note else ""
@@ -226,7 +228,7 @@ def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
         yield Finding(Difference.NAME, in_note, in_fact)
 
 
-def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_subject(new: Reading, old: Reading) -> Found:
     """Find a relative or colleague who is the subject, and whom the other text does not name."""
     pairs = ((new, old), (old, new))
     if any(
@@ -393,13 +395,13 @@ _REPEATS_MAX = 8
 """The most places of a repeated word that are compared; bounds the time for a text of one word."""
 
 
-def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_voice(new: Reading, old: Reading) -> Found:
     """Find active against passive in the same order: the two persons exchange roles."""
     for in_note, in_fact in (*_turned(new, old), *(pair[::-1] for pair in _turned(old, new))):
         yield Finding(Difference.ROLES, in_note, in_fact, is_change=True)
 
 
-def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_order(new: Reading, old: Reading) -> Found:
     """Find swapped words: the same words in another order that is more than mere wording."""
     is_sorted = new.canonical < old.canonical  # so that the answer is the same both ways
     here, there = (new, old) if is_sorted else (old, new)
@@ -575,14 +577,14 @@ def _from_the_end(pairs: list[_Pair], extreme: Callable[[int, int], int]) -> lis
     return list(accumulate((pair.there for pair in reversed(pairs)), extreme))[::-1]
 
 
-def find_more(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_more(new: Reading, old: Reading) -> Found:
     """Find one more thing that only one text has: "another dog", "ten more chairs"."""
     here, there = (pattern_of("one_more").search(each.canonical) for each in (new, old))
     if bool(here) != bool(there):
         yield _word(here.group() if here else "", there.group() if there else "")
 
 
-def find_ways(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_ways(new: Reading, old: Reading) -> Found:
     """A word after the verb that reverses its meaning, if only one of two equal texts has it.
 
     Who "rents out a flat" does not rent one. If the other text has another word in this place, the
@@ -594,7 +596,7 @@ def find_ways(new: Reading, old: Reading) -> Iterator[Finding]:
         yield _word(" ".join(here.values()), " ".join(there.values()))
 
 
-def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_letters(new: Reading, old: Reading) -> Found:
     """Find a letter after a number that the other text lacks: "number 5a", "bus 5X"."""
     here, there = _lettered(new), _lettered(old)
     for letters, others, other in ((here, there, old), (there, here, new)):
@@ -605,7 +607,7 @@ def find_letters(new: Reading, old: Reading) -> Iterator[Finding]:
             return
 
 
-def find_parts(new: Reading, old: Reading) -> Iterator[Finding]:
+def find_parts(new: Reading, old: Reading) -> Found:
     """Find a part of a word that changes its meaning: "gluten-free", "ex-wife"."""
     in_note, in_fact = _parted(new, old), _parted(old, new)
     if in_note or in_fact:

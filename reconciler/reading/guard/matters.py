@@ -246,7 +246,7 @@ def are_other_matters(
     """
     matters = [_matter(reading, nouns, values) for reading in (one, other)]
     named = [
-        {word.stem for word in matter if _is_name(word, reading)}
+        {word.stem for word in matter if word.kind in _DATED or folded(word.text) in reading.names}
         for matter, reading in zip(matters, (one, other), strict=True)
     ]
     here, there = named if all(named) else [{word.stem for word in matter} for matter in matters]
@@ -276,10 +276,6 @@ def _purposes(reading: Reading) -> set[str]:
         if _opens(word) and word.kind == "word" and word.stem not in words_of("measure")
         for part in _compound(words, at)
     }
-
-
-def _is_name(word: Word, reading: Reading) -> bool:
-    return word.kind in _DATED or folded(word.text) in reading.names
 
 
 def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:

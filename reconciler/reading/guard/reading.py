@@ -10,6 +10,7 @@ changed thing and its fact are found elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,9 @@ _PHRASE_LENGTH_MAX = 2
 
 _REACH_ENDS = ("and", "but", "while", "because", "since")
 _APOSTROPHES = ("'", "’")
+_ADVERB = re.compile("ly$|^good$")
+"""An adverb, also in "for good"."""
+
 _NO_DENIAL = frozenset({"only", "longer"})
 
 _AGO = ("ago", "later", "earlier", "away")
@@ -538,7 +542,10 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
     stems = [
         word.value
         for word in phrase
-        if (word.kind == "word" and not (word.value in words_of("light") and _is_adverb(word)))
+        if (
+            word.kind == "word"
+            and not (word.value in words_of("light") and _ADVERB.search(word.text))
+        )
         or word.value == "been"
     ]
     denies = first is not None and first.value not in words_of("attitude")
@@ -579,10 +586,6 @@ def _bounds(reach: Sequence[Token]) -> Iterator[str]:
     for at, token in enumerate(reach[1:], start=1):
         if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in words_of("comparing"):
             yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
-
-
-def _is_adverb(token: Token) -> bool:
-    return token.text.endswith("ly") or token.text == "good"  # "for good"
 
 
 def _owned(words: Sequence[str], at: int) -> str:

@@ -401,7 +401,7 @@ class Ledger:
             )
         note, now = submission.note, self.clock()
         if needs_placing(note):
-            note = known.placing((note.contact_name, note.scope.contact_id)).place(note)
+            note = known.placing(note.called).place(note)
         version, neighbours, facts = known.look(
             note, vector, now, submission.named_ids, is_wide=self.is_judged
         )

@@ -146,13 +146,13 @@ class Neighbourhood:
             copy.replacing_none = set(self.replacing_none)
             return copy
 
-    def placing(self, called: Iterable[str | None]) -> Placing:
+    def placing(self, called: Iterable[str]) -> Placing:
         """Return the part that places a note among the contact's facts, at this version.
 
         Args:
             called: further names of the contact.
         """
-        names = self._called.union(name for name in called if name)
+        names = self._called.union(called)
         with self._lock:
             if self._placing is None or self._placing.called != names:
                 slotted = self._numbers["attribute"][: len(self._rows)] != None  # noqa: E711
