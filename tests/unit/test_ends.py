@@ -61,6 +61,65 @@ PLAIN = [
     ("Is away until 9 March and by phone only.", "2026-03-10"),
 ]
 
+LENGTHS = [
+    ("I am in London for a week.", "2026-03-17"),
+    ("Is in London for ten days.", "2026-03-20"),
+    ("I'm staying at the Hilton for 3 nights.", "2026-03-13"),
+    ("She is working from Lisbon for a month.", "2026-04-10"),
+    ("Our lead is on leave for a fortnight.", "2026-03-24"),
+    ("Is in Madrid for the next two weeks.", "2026-03-24"),
+    ("I am on holiday for the next fortnight.", "2026-03-24"),
+    ("For the next ten days I can be reached at my mother's.", "2026-03-20"),
+    ("For the next week please call me at the office.", "2026-03-23"),
+    ("The rent is lower for the next two years.", "2028-03-11"),
+]
+"""A length of time that begins with the note; of "the next week" the end counts."""
+
+NO_ENDS = [
+    "For ten years I have lived in Oslo.",
+    "I lived in Leeds for ten years.",
+    "I have worked at Acme for six months.",
+    "She has been vegan for three weeks.",
+    "Has used the Pro plan for two years now.",
+    "I've been out of the office for a week and I am back today.",
+    "He trained as a nurse for three years.",
+    "The contract runs for two years.",
+    "The warranty is good for five years.",
+    "Wants a subscription for twelve months.",
+    "I need a car for two weeks.",
+    "The trial lasts fourteen days.",
+    "The invoice is payable within 30 days.",
+    "I am moving to Porto in two weeks.",
+    "I was in London for a week.",
+    "I go to Spain for two weeks every August.",
+    "He is in Paris for a week each month.",
+    "I am always in London for a week in May.",
+    "I have been waiting for ten days.",
+    "For the last ten days the app has crashed.",
+    "For the past six months I have worked from home.",
+    "My flight is ten hours long.",
+    "Please keep the quote open for ten days.",
+    "I would like to rent the flat for a year.",
+    "The medicine has to be taken for ten days.",
+    "Since two years I live in Bern.",
+    "My lease is for three years.",
+    "She's been living in Berlin for two weeks.",
+    "She has paid the rent for the next three months.",
+    "We bought supplies for the next month.",
+    "I will be in Berlin for two weeks.",
+    "I was told to rest for the next ten days.",
+    "He needs a car for the next two weeks.",
+    "I am in Berlin for two years.",
+    "I am in therapy for six months.",
+    "Our stock is enough for ten days.",
+    "I am married for three weeks.",
+    "She is in Rome for a week and then in Milan.",
+    "I am on the waiting list for three weeks now.",
+    "If I am in London for a week, call me.",
+    "I am in London for at least a week.",
+    "We are staying in a hotel for the next few days.",
+]
+
 RANGES = [
     ("Is away from 1 April until 14 April.", "2026-04-01", "2026-04-15"),
     ("Runs the stand from 1 to 5 December.", "2026-12-01", "2026-12-06"),
@@ -169,7 +228,7 @@ def midnight(day: str | None) -> datetime | None:
     return None if day is None else datetime.fromisoformat(day).replace(tzinfo=UTC)
 
 
-@every(("text", "day"), PLAIN)
+@every(("text", "day"), PLAIN + LENGTHS)
 def test_a_plain_last_day_is_read_and_counts_whole(text: str, day: str) -> None:
     assert said_times(text, NOON) == SaidTimes(ends_at=midnight(day))
 
@@ -184,7 +243,7 @@ def test_what_is_announced_begins_on_its_day(text: str, day: str) -> None:
     assert said_times(text, NOON) == SaidTimes(begins_at=midnight(day))
 
 
-@every("text", NOT_PLAIN + NEITHER)
+@every("text", NOT_PLAIN + NEITHER + NO_ENDS)
 def test_what_is_no_plain_end_or_start_is_not_read(text: str) -> None:
     assert said_times(text, NOON) == SaidTimes()
 
@@ -264,6 +323,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("Remember that the offer is valid until 31 May 2026.", "03-01", "06-01", True),
         ("Remember that my badge is valid until 5 March 2026.", "03-01", "03-06", False),
         ("Remember that I work in Turin from 4 to 8 May 2026.", "05-04", "05-09", True),
+        ("Remember that I am in Turin for two weeks.", "03-01", "03-16", True),
+        ("Remember that I am in Turin for the next six days.", "03-01", "03-08", False),
     ],
 )
 def test_a_session_is_read_for_starts_and_ends_too(
@@ -299,6 +360,19 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
         now[0] = datetime(2026, 12, 1, tzinfo=UTC)
         assert known() == []
         assert office.startswith("The office")
+
+
+def test_a_stay_ends_and_the_home_still_holds(tmp_path: Path) -> None:
+    now = [NOON]
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: now[0]) as memory:
+        contact = memory.contact("crm", "lena")
+        contact.note("I live in Leeds.")
+        contact.note("I sang in a choir for ten years.")
+        contact.note("I am in London for a week.")
+        assert len(contact.recall()) == 3
+        now[0] += timedelta(days=8)
+        texts = {hit.fact.text for hit in contact.recall()}
+        assert texts == {"I live in Leeds.", "I sang in a choir for ten years."}
 
 
 def test_what_the_words_say_is_over_is_refused_or_kept_as_history(memory: Memory) -> None:
