@@ -147,8 +147,7 @@ class PackagedArbiter:
         pairs = [*facts.items(), *((number, earlier) for number, earlier, _ in before)]
         said = text
         if tells_of_change(text):  # the judge was trained on notes
-            told = about_the_contact(text).removeprefix("The contact ")
-            said = told.removeprefix("and others ")
+            said = about_the_contact(text).removeprefix("The contact ").removeprefix("and others ")
         read = model.read(said, [each for _, each in pairs])
         reads: dict[int, PairReading] = {}
         for (number, _), each in zip(pairs, read, strict=True):

@@ -148,7 +148,7 @@ def as_told(text: str, called: Strings) -> str:
         text: a statement, in the first or the third person.
         called: the contact's names.
     """
-    told = canonical_text(about_the_contact(canonical_text(text))).casefold()
+    told = canonical_text(about_the_contact(text)).casefold()
     names = (*called, *lexicon("slots").words("contact"))
     return without_names(told, names, "contact", "contact's").removeprefix("contact ")
 
