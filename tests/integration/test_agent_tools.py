@@ -300,6 +300,14 @@ def test_the_reply_says_until_when_what_passes_is_kept(tools: AgentTools) -> Non
     assert "kept until" not in tools.call(ADD, LIVES | given).text
 
 
+def test_a_decisions_answer_says_what_is_not_kept_as_the_reply_does(tools: AgentTools) -> None:
+    said = "Julia's number is +351 912 345 678."
+    decision = tools.call("add_contact_note", {"text": said, "source_kind": "contact"}).decision
+    assert decision is not None
+    assert "] stands for what is not kept. To keep it, note it" in decision.answer
+    assert decision.to_dict()["answer"] == decision.answer
+
+
 def test_the_reply_says_what_of_a_note_is_not_kept_and_how_to_keep_it(tools: AgentTools) -> None:
     said = "Deliveries go to 9 Oak Road, Bath, on weekdays."
     reply = tools.call("add_contact_note", {"text": said, "source_kind": "contact"}).text

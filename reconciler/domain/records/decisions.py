@@ -30,6 +30,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.frozen import Json, Strings, field_names, frozen, in_order, picked
 from reconciler.reading.findings import Findings
+from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 NO_MODEL = "none"
 """The recorded model of a fact without a vector, such as raw words that earlier versions kept."""
@@ -487,6 +488,23 @@ class Decision:
     def answer(self) -> str:
         """Return the outcome in words, for the agent that proposed it, with what to say.
 
+        It also says what of the note is not kept.
+        """
+        return f"{self.outcome} {self.taken_out}".strip()
+
+    @property
+    def taken_out(self) -> str:
+        """Say that the note's address or number is not kept; empty if it is, or has none."""
+        slot, mark = self.note.slot, VALUE_TOKEN.search(self.text)
+        if mark is None or self.fact_id is None or (slot and slot.is_personal):
+            return ""
+        how = _HOW_KEPT if mark[0].startswith(("[email", "[phone", "[street_address")) else ""
+        return f"{mark[0]} stands for what is not kept.{how}"
+
+    @property
+    def outcome(self) -> str:
+        """Return the answer without the part about what is not kept.
+
         A text that reads as a directive to the agent is never repeated to it.
         """
         if self.judged.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
@@ -497,8 +515,6 @@ class Decision:
             return _HISTORY
         if self.is_over:
             return _OVER
-        if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
-            return _RELATED + "".join(self._remarks())
         told = self._template().format(
             reason=self.reason,
             question=self.question or "",
@@ -507,6 +523,8 @@ class Decision:
         return told + "".join(self._remarks())
 
     def _template(self) -> str:
+        if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
+            return _RELATED
         if self.action is Action.HOLD and self.question is None:
             return _SILENT
         if self.action is Action.UPDATE and self.verdict.is_restatement:
@@ -592,6 +610,8 @@ _ANSWERS: Mapping[Action, str] = {
     Action.CITE: "Kept: what it used is on record.",
 }
 """The answers to the agent that sent the note."""
+
+_HOW_KEPT = " To keep it, note it as the value of its attribute, such as shipping_address or phone."
 
 _SILENT = (
     "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "

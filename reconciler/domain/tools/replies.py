@@ -26,7 +26,6 @@ from reconciler.errors import ReconcilerError, RelationError
 from reconciler.frozen import frozen
 from reconciler.reading.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.reading.kinds import Category
-from reconciler.reading.sensitive_data import VALUE_TOKEN
 from reconciler.reading.visible_text import shortened
 
 Show = Callable[[Iterable[str]], Mapping[str, str]]
@@ -68,8 +67,6 @@ _HOW_SPARED = (
 )
 
 _WHOM = "Is it about {}? Ask which, and note it again with the full name as its subject."
-_HOW_KEPT = " To keep it, note it as the value of its attribute, such as shipping_address or phone."
-_KEPT_AS_VALUES = ("email", "phone", "street_address")
 _HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
 _HOW_OVER = "A note that is over itself ends nothing: note that it has ended, without valid_to."
 _HOW_OLDER = "If the note holds now instead, note it again without valid_from, and with replaces."
@@ -124,7 +121,7 @@ def reply_about(
         may_be: the known people that the note's subject may mean, if that is open.
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
-    told += [_taken_out(decision), _WHOM.format(" or ".join(may_be)) if may_be else ""]
+    told += [decision.taken_out, _WHOM.format(" or ".join(may_be)) if may_be else ""]
     if decision.action is Action.ADD and _tells_of_its_end(decision):
         told.append("It says that its value has ended.")
     if answers:
@@ -212,7 +209,7 @@ def _what_became(decision: Decision, asked: Sequence[str]) -> str:
     """
     is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
     if decision.question is None or is_quarantined:
-        return decision.answer
+        return decision.outcome
     if is_for_the_contact(decision):
         room = _LENGTH_MAX - len(_ASK)
         own = _question_in(decision, room)
@@ -241,15 +238,6 @@ def _tells_of_its_end(decision: Decision) -> bool:
     if slot is None or slot.value is None:
         return False
     return is_over(decision.text, slot.value, slot.attribute or "")
-
-
-def _taken_out(decision: Decision) -> str:
-    """Say that the note's address or number is not kept; empty if it is, or if none is there."""
-    slot, mark = decision.note.slot, VALUE_TOKEN.search(decision.text)
-    if mark is None or decision.fact_id is None or (slot is not None and slot.is_personal):
-        return ""
-    how = _HOW_KEPT if mark[0][1:].startswith(_KEPT_AS_VALUES) else ""
-    return f"{mark[0]} stands for what is not kept.{how}"
 
 
 def _until_when(decision: Decision) -> str:
