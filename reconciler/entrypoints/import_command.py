@@ -15,6 +15,7 @@ from rich.console import Group
 
 from reconciler import ops
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.notes import first_of
 from reconciler.entrypoints.options import AsJson, Tenant, bar, of_whom, opened, show
 from reconciler.entrypoints.rendering import lines, record_panel, terminal
 from reconciler.errors import InvalidRequestError
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 _OUTCOMES = ("added", "merged", "held", "refused")
 _FOREIGN = (
-    "No note is in {file}. If it is the export of another memory system, say which: --from "
-    "and one of {systems}"
+    'No note is in {file}. A line must be one JSON object, such as {{"text": "Likes tea."}}; '
+    "docs/importing.md shows how a CSV file becomes such lines. If it is the export of another "
+    "memory system, say which: --from and one of {systems}"
 )
 _ERRORS_MAX = 10
 
@@ -68,41 +70,46 @@ def import_file(
         ray: write by all cores of this Ray cluster; local starts one on this machine.
     """
     started = time.perf_counter()
-    if system is None:
-        if contact_from is not None or source_kind is not None:
-            raise InvalidRequestError(
-                "--contact-from and --source-kind need --from with the name of a system"
+    try:
+        if system is None:
+            if contact_from is not None or source_kind is not None:
+                raise InvalidRequestError(
+                    "--contact-from and --source-kind need --from with the name of a system"
+                )
+            report = _from_lines(
+                Path(file), ray, as_json, tenant=tenant, agent_id=agent, contact_id=contact
             )
-        whose = {"tenant": tenant, "agent_id": agent, "contact_id": contact}
-        report = _from_lines(Path(file), ray, is_quiet=as_json, **whose)
-    else:
-        if ray is not None:
-            raise InvalidRequestError("--ray imports lines of notes; leave out --from")
-        if agent is None:
-            raise InvalidRequestError(
-                "--from needs --agent: the records become notes of that agent"
-            )
-        with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
-            report = ops.import_from(
-                of_whom(memory, agent, contact, tenant),
-                system,
-                file,
-                contact_from=contact_from,
-                source_kind=source_kind or SourceKind.OPERATOR,
-                username=username,
-                password=password,
-                database=database,
-                on_progress=advance,
-            )
+        else:
+            if ray is not None:
+                raise InvalidRequestError("--ray imports lines of notes; leave out --from")
+            if agent is None:
+                raise InvalidRequestError(
+                    "--from needs --agent: the records become notes of that agent"
+                )
+            with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
+                report = ops.import_from(
+                    of_whom(memory, agent, contact, tenant),
+                    system,
+                    file,
+                    contact_from=contact_from,
+                    source_kind=source_kind or SourceKind.OPERATOR,
+                    username=username,
+                    password=password,
+                    database=database,
+                    on_progress=advance,
+                )
+    except KeyboardInterrupt:
+        terminal(stderr=True).print(
+            "Stopped. What is stored stays; run the same command again to continue."
+        )
+        raise
     show(as_json, _values(report, time.perf_counter() - started), _view)
     if report.errors:
         _tell_errors(report, Path(file) if system is None else None)
         raise typer.Exit(1)
 
 
-def _from_lines(
-    file: Path, ray: str | None, *, is_quiet: bool, **whose: str | None
-) -> ImportReport:
+def _from_lines(file: Path, ray: str | None, is_quiet: bool, **whose: str | None) -> ImportReport:
     from reconciler.service.json_lines import read_lines
 
     imported: Callable[..., ImportReport] = Memory.import_notes
@@ -116,25 +123,29 @@ def _from_lines(
         bar(file.name, None, is_quiet) as advance,
     ):
         source = str(file.resolve()) if file.is_file() else None
-        lines_read = read_lines(stream)
-        return imported(memory, lines_read, source=source, on_progress=advance, **whose)
+        return imported(memory, read_lines(stream), source=source, on_progress=advance, **whose)
 
 
 def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
     """Print the first errors of a file's lines, or of a system's records."""
     console = terminal(stderr=True)
-    for error in report.errors[:_ERRORS_MAX]:
-        what = "line" if lines_of else "record"
-        console.print(lines(f"{what} {error.line_number}: {error.message}"))
-    if left := len(report.errors[_ERRORS_MAX:]):
-        console.print(f"and {left} more; --json has all")
+    what = "line" if lines_of else "record"
+    places: dict[str, list[str]] = {}
+    for error in report.errors:
+        places.setdefault(error.message, []).append(str(error.line_number))
+    for message, numbers in list(places.items())[:_ERRORS_MAX]:
+        equal = f" ({len(numbers)} in all)" if numbers[1:] else ""
+        console.print(lines(f"{what} {first_of(numbers)}{equal}: {message}"))
+    if (left := len(places) - _ERRORS_MAX) > 0:
+        console.print(f"and {left} other errors; --json has all")
     if lines_of is not None and not report.decisions and not report.resumed:
         console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
 
 
 def _view(values: Mapping[str, Any]) -> Group:
-    outcome = ", ".join(f"{values[name]} {name}" for name in _OUTCOMES)
     shown = {**values, "errors": len(values["errors"])}  # each is told on standard error
+    outcome = ", ".join(f"{shown[name]} {name}" for name in _OUTCOMES)
+    outcome += f", {shown['resumed']} already there; errors: {shown['errors']}"
     return Group(record_panel(shown, "Import"), outcome)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, ops
 from reconciler.entrypoints.cli import app
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
@@ -161,6 +161,42 @@ def test_import_without_any_note_names_the_other_systems(
     assert code == 1
     assert "say which: --from and one of mem0, graphiti" in " ".join(err.split())
     assert err.count("not JSON") <= 10
+
+
+def test_import_of_a_csv_file_says_what_is_read_and_repeats_no_error(
+    run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "n.csv"
+    file.write_text("contact_id,text\n" + "ann,Likes tea.\n" * 200, encoding="utf-8")
+    code, out, err = run("import", str(file), *SCOPE)
+    told = " ".join(err.split())
+    assert (code, told.count("not JSON")) == (1, 1)
+    assert "line 1, 2, 3, 4, 5, … (201 in all): not JSON" in told
+    assert "A line must be one JSON object" in told
+    assert "docs/importing.md" in told
+    assert "0 added, 0 merged, 0 held, 0 refused, 0 already there; errors: 201" in out
+
+
+def test_import_again_counts_the_lines_that_are_there(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"text": "Lives in Pune."}\n', encoding="utf-8")
+    run("import", str(file), *SCOPE)
+    assert "0 refused, 1 already there; errors: 0" in run("import", str(file), *SCOPE)[1]
+
+
+@pytest.mark.parametrize("system", [(), ("--from", "mem0")])
+def test_a_stopped_import_says_that_it_can_go_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: tuple[str, ...]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "import_notes", stopped)
+    monkeypatch.setattr(ops, "import_from", stopped)
+    file = tmp_path / "notes.jsonl"
+    file.touch()
+    code, _, err = run("import", str(file), *SCOPE, *system)
+    assert (code, "What is stored stays; run the same command again" in err) == (130, True)
 
 
 def test_import_says_that_it_found_nothing(run: Run, tmp_path: Path) -> None:

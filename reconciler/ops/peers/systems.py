@@ -19,7 +19,7 @@ from reconciler.frozen import frozen, in_order
 from reconciler.ports.peer_memory import Carried, NotCarried
 
 LAST = "last"
-LAST_OF_TWO = "last of at most two"
+LAST_OF_TWO = "last (of one or two parts)"
 """In a longer namespace the user may be inside, and the last label one that many users share."""
 
 
@@ -146,7 +146,8 @@ class Translation:
             return str(value).strip()
         raise record.error(
             f"the record has no {self.contact_from}, the key that names its contact; name another "
-            "key with --contact-from, or one contact for all records with --contact"
+            "key with --contact-from, such as metadata.customer or namespace.1, or one contact for "
+            "all records with --contact"
         )
 
 
