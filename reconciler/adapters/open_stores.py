@@ -8,11 +8,15 @@ process would overwrite the first one's pages. The contents of a store are never
 from __future__ import annotations
 
 import os
+import re
 import threading
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 _LOCK = threading.Lock()
+_PART = re.compile(r"\.(wal|shadow|no-log|lock|tmp|pk_validator|mending-|rewriting-|removed-)")
+"""How a name goes on after the main file's, if the engine or this package writes that file."""
+
 _OPEN: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
 
 
@@ -43,7 +47,7 @@ def is_open(path: Path) -> bool:
             _are_one_file(path, main)
             or (
                 # The name of a file beside a store; some file systems ignore capitals.
-                path.name.casefold().startswith(f"{main.name}.".casefold())
+                _PART.match(path.name.casefold().removeprefix(main.name.casefold()))
                 and _are_one_file(path.parent, main.parent)
             )
             for main in _OPEN.values()

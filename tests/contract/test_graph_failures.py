@@ -827,7 +827,7 @@ def test_a_second_name_of_an_open_file_is_called_locked_too(
         assert len(memory.contact("crm", "alice").history()) == 2
 
 
-@pytest.mark.parametrize("beside", ["", ".wal", ".shadow"])
+@pytest.mark.parametrize("beside", ["", ".wal", ".wal.checkpoint", ".shadow", ".no-log"])
 @pytest.mark.parametrize("writes", ["backup", "export"])
 def test_nothing_is_written_over_a_file_of_the_open_memory(
     embedded: dict[str, Any], writes: str, beside: str
@@ -841,6 +841,14 @@ def test_nothing_is_written_over_a_file_of_the_open_memory(
             getattr(ops, writes)(memory, target, overwrite=True)
     with opened(embedded) as memory:
         assert len(memory.contact("crm", "alice").history()) == 1
+
+
+def test_a_backup_may_be_named_after_the_store(embedded: dict[str, Any]) -> None:
+    path: Path = embedded["embedded_path"]
+    backup = path.with_name(f"{path.name}.zip")
+    with opened(embedded) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        assert ops.backup(memory, backup).path == backup
 
 
 class UnloadableEmbedder(HashingEmbedder):
