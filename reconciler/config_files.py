@@ -351,7 +351,11 @@ def _own_books(books: BookChoice | None) -> Iterator[tuple[str | None, Attribute
 def _attribute_book(path: Path, text: str) -> AttributeBook:
     from reconciler.domain.values.attributes import AttributeBook
 
-    return AttributeBook.from_mapping(_parsed(path, text))
+    given = _parsed(path, text)
+    try:
+        return AttributeBook.from_mapping(given)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
 
 
 @lru_cache(maxsize=8)

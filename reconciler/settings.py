@@ -515,8 +515,7 @@ def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
     except (SettingsError, RecursionError) as error:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-        faults = "; ".join(_described(problem) for problem in problems)
+        faults = "; ".join(map(_described, error.errors(include_url=False)))
         raise ConfigurationError(f"settings: {faults}") from error
     if settings.is_in_memory and not asks_for_memory:
         raise ConfigurationError(
@@ -532,9 +531,11 @@ def _described(problem: ErrorDetails) -> str:
     variable = _variable_of(name)
     if problem["type"] in {"tuple_type", "list_type"}:
         return f"""{name}: give a list; in the environment as JSON: {variable}='["one", "two"]'"""
+    said = {(each.upper(), text) for each, text in os.environ.items()}
+    is_said = (variable, str(problem["input"])) in said
+    where = f" (the variable {variable})" if is_said else ""
     if problem["type"] != "extra_forbidden":
-        return f"{name or 'settings'}: {problem['msg']}"
-    where = f" (the variable {variable})" if variable in map(str.upper, os.environ) else ""
+        return f"{name or 'settings'}: {problem['msg']}{where}"
     return f"{name} is not a setting{where}; config/reconciler.toml lists all"
 
 

@@ -3,11 +3,13 @@ from __future__ import annotations
 import math
 import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
 
+from reconciler.config_files import BookChoice, load_attribute_book
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError
@@ -211,6 +213,14 @@ def test_an_unusable_file_is_refused_with_the_attribute_and_the_mend(
 ) -> None:
     with pytest.raises(ConfigurationError, match=complaint):
         AttributeBook.from_mapping(mapping)
+
+
+def test_each_fault_of_a_file_is_told_with_the_files_name(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('[tier]\nholds = "two"\n', encoding="utf-8")
+    told = r"own\.toml: .*\[tier\] description: Field required; \[tier\] holds: Input should be"
+    with pytest.raises(ConfigurationError, match=told):
+        load_attribute_book(BookChoice(file))
 
 
 def test_an_attribute_may_list_its_own_name_among_its_aliases() -> None:

@@ -629,6 +629,19 @@ def test_a_misspelt_variable_in_a_group_is_named(
         load_settings()
 
 
+def test_a_wrong_value_names_the_variable_that_it_came_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RECONCILER_RECALL__LIMIT", "abc")
+    with pytest.raises(
+        ConfigurationError, match=r"recall.limit: .* \(the variable RECONCILER_RECALL"
+    ):
+        load_settings()
+    with pytest.raises(ConfigurationError, match=r"recall.limit: ") as refused:
+        load_settings(recall={"limit": 0})
+    assert "variable" not in str(refused.value)
+
+
 @every(
     ("embedder", "kind"),
     [

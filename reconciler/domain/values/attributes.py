@@ -107,10 +107,12 @@ class AttributeBook:
         try:
             entries = _FILE.validate_python(mapping)
         except ValidationError as error:
-            fault = error.errors()[0]
-            name, *key = fault["loc"]
-            where = ".".join(map(str, key)) or "its table"
-            raise _misfit(name, f"{where}: {fault['msg']}") from error
+            faults = "; ".join(
+                f"[{each['loc'][0]}] {'.'.join(map(str, each['loc'][1:])) or 'its table'}: "
+                f"{each['msg']}"
+                for each in error.errors()
+            )
+            raise ConfigurationError(f"attributes: {faults}") from error
         return cls([_attribute(name, entry) for name, entry in entries.items()])
 
     @classmethod
