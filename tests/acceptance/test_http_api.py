@@ -540,7 +540,8 @@ def test_a_slash_in_an_id_is_part_of_the_id(
         ({"text": "Lives.", "valid_from": "yesterday"}, "cannot be used: valid_from: give an ISO"),
         ({"text": "Lives.", "proposed_by": "anna"}, "proposed_by"),
         ({"text": "Lives.", "single_valued": "yes"}, "single_valued"),
-        ([], "dictionary"),
+        ([], "cannot be used: the body must be one JSON object"),
+        (None, "cannot be used: the body must be one JSON object"),
     ],
 )
 def test_a_wrong_body_is_told_what_is_wrong(refused: httpx2.Client, body: Any, told: str) -> None:
@@ -629,6 +630,13 @@ def test_what_is_no_json_is_refused(refused: httpx2.Client, body: bytes) -> None
     answer = refused.post(f"{PRIYA}/notes", content=body, headers=headers)
     assert answer.status_code in (400, 422)
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_broken_json_is_told_where_it_breaks(refused: httpx2.Client) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = refused.post(f"{PRIYA}/notes", content=b'{\n"text": Lives}', headers=headers)
+    told = "the body is not JSON: Expecting value: line 2 column 9"
+    assert told in problem(answer, 422, "invalid-request")
 
 
 @pytest.mark.parametrize("named", [None, "text/plain", "application/x-www-form-urlencoded"])

@@ -281,13 +281,11 @@ def _sent(request: Request) -> list[str]:
 
 def _words(given: Any) -> Iterator[str]:
     if isinstance(given, dict):
-        for name, value in given.items():
-            if name not in _OF_A_FEW:
-                yield from _words(value)
-    elif isinstance(given, list):
+        given = [value for name, value in given.items() if name not in _OF_A_FEW]
+    if isinstance(given, list):
         for value in given:
             yield from _words(value)
-    elif isinstance(given, str | int | float) and not isinstance(given, bool):
+    elif not isinstance(given, bool | None):
         yield str(given)
 
 
@@ -299,8 +297,12 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
     wrong = [
         f"{'.'.join(str(name)[:_NAME_LENGTH_MAX] for name in each['loc'][1:])}: "
         f"{each['msg'].removeprefix('Value error, ')}"
+        if each["loc"][1:]
+        else "the body must be one JSON object"
         for each in error.errors()
     ]
+    if isinstance(broken := error.__context__, json.JSONDecodeError):
+        wrong = [f"the body is not JSON: {broken}"]
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
     more = {"errors": wrong[:100]}
     return problem_answer(request, Problem("invalid-request", 422, told, more=more))
