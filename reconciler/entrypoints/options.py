@@ -37,8 +37,9 @@ MaybeAgent = Annotated[
     str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="Return at most this many.")]
-MaybeLimit = Annotated[int | None, typer.Option("--limit", min=1, help="Return at most this many.")]
+_LIMIT = typer.Option("--limit", min=1, help="Return at most this many.")
+Limit = Annotated[int, _LIMIT]
+MaybeLimit = Annotated[int | None, _LIMIT]
 MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only this contact; default: all of the agent's.")
 ]

@@ -156,12 +156,11 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
-    lists = {name: tuple(map(_spaced, _WORD.findall(text))) for name, text in texts.items()}
+    lists = {
+        name: tuple(_SPACE_OF_A_WORD.sub(" ", word) for word in _WORD.findall(text))
+        for name, text in texts.items()
+    }
     return Lexicon(source, lists, made)
-
-
-def _spaced(word: str) -> str:
-    return _SPACE_OF_A_WORD.sub(" ", word)
 
 
 _WORD = re.compile(r"[^ \n]+")

@@ -28,7 +28,7 @@ from reconciler.frozen import frozen
 from reconciler.reading.cues.classification import Literalness, is_asked_to_keep, is_withdrawal
 from reconciler.reading.cues.languages import unread_language
 from reconciler.reading.cues.leanings import Leaning
-from reconciler.reading.cues.meaning import Meaning, MeaningFinding
+from reconciler.reading.cues.meaning import Meaning
 
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 """The sources that count as an approval, for a category that always needs one."""
@@ -170,7 +170,9 @@ def _meaning(case: Case) -> CheckResult:
     meaning = case.reading.meaning
     importance = _importance_told(case)
     if meaning.kind is Meaning.REMARK:
-        return _pass(f"a remark that does not show that it lasts{_told(meaning)}; {importance}")
+        # The cue of a model; for words the sentence itself is the cue.
+        told = f" ({meaning.cue})" if meaning.is_whole else ""
+        return _pass(f"a remark that does not show that it lasts{told}; {importance}")
     if meaning.kind is Meaning.FILLER and has_given_slot(case.candidate.note):
         return _pass(f"small words ({meaning.cue!r}) with a given value; {importance}")
     if meaning.kind is Meaning.FILLER and meaning.is_whole:
@@ -180,11 +182,6 @@ def _meaning(case: Case) -> CheckResult:
         detail = f"{what} ({meaning.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
     return _pass(f"a statement that a later action may use; {importance}")
-
-
-def _told(meaning: MeaningFinding) -> str:
-    """The cue of a model; for words the sentence itself is the cue."""
-    return f" ({meaning.cue})" if meaning.is_whole else ""
 
 
 def _importance_told(case: Case) -> str:

@@ -297,7 +297,11 @@ def assess(
     binds = reading.semantics if candidate.confidence is not None else semantics
     is_waiting = (
         disposal.is_held
-        and (reason in NOT_FOR_CONTACTS or _is_plain(case))
+        and (
+            reason in NOT_FOR_CONTACTS
+            # Irony or a what-if waits; the contact is not asked about it.
+            or classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
+        )
         and reason is not GateReason.NOT_SAID_PLAINLY  # the contact has not said it
         and (
             reason is not GateReason.THIN_EVIDENCE
@@ -403,11 +407,6 @@ def _lifetime_days(case: Case) -> int | None:
         slot.attribute if slot and slot.value else None,
     )
     return case.policy.lifetime_days(reading.category, note.trust, is_lasting=is_lasting)
-
-
-def _is_plain(case: Case) -> bool:
-    """True if the contact can be asked about these words: irony or a what-if waits."""
-    return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
 
 
 def _weight_in(case: Case) -> float:

@@ -409,7 +409,10 @@ def current_values(
     )
     values = (_value_said(same, disputes) for same in told)
     firms = [slot.value or "" for _, slot in chain(*held.values()) if slot.attribute == "employer"]
-    return sorted((_of_who_left(value, denials, firms) for value in values), key=_place)
+    return sorted(
+        (_of_who_left(value, denials, firms) for value in values),
+        key=lambda value: (value.subject != CONTACT_SUBJECT, value.subject, value.attribute),
+    )
 
 
 def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
@@ -652,7 +655,3 @@ def _names(text: str, name: Collection[str]) -> bool:
     words = [word.text.casefold() for word in read(text).words]
     beginnings = tuple(word[:_BEGINNING] for word in name if len(word) >= _BEGINNING)
     return not set(words).isdisjoint(name) or any(word.startswith(beginnings) for word in words)
-
-
-def _place(value: SlotValue) -> tuple[bool, str, str]:
-    return value.subject != CONTACT_SUBJECT, value.subject, value.attribute

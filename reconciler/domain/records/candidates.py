@@ -12,7 +12,7 @@ Nothing is judged here; the gate's rules are in ``reconciler.domain.gate``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -247,7 +247,7 @@ class Precedents:
 
     def observations_with(self, candidate: Candidate) -> int:
         """Return the distinct episodes, those of the candidate among them."""
-        return len(self.episode_ids | _ids(candidate.evidence))
+        return len(self.episode_ids.union(one.episode_id for one in candidate.evidence))
 
     def sessions_with(self, candidate: Candidate) -> int:
         """Return the distinct sessions, those of the candidate among them."""
@@ -258,10 +258,6 @@ def _check_list(name: str, given: object, kind: type) -> None:
     """Refuse a value that is not a list of this type."""
     if not isinstance(given, list | tuple) or not all(isinstance(item, kind) for item in given):
         raise InvalidNoteError(f"{name} must be a list of {kind.__name__}")
-
-
-def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:
-    return frozenset(one.episode_id for one in evidence)
 
 
 class Role(StrEnum):

@@ -194,7 +194,7 @@ def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str,
             answers.append(_text_and_answers(message, block)[0])
         else:
             said.append(_text(message, block))
-    return _joined(said), answers
+    return "\n".join(part for part in said if part.strip()), answers
 
 
 def _as_dict(block: object) -> object:
@@ -215,10 +215,6 @@ def _text(message: Message, block: Any) -> str:
     if text is not None and not isinstance(text, str):
         raise message.wrong(f"text of a block must be a string, not {type(text).__name__}")
     return text or ""
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(part for part in parts if part.strip())
 
 
 # Times

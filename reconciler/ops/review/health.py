@@ -235,7 +235,10 @@ def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
 def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
     """Count by age the questions that wait since these times."""
     times = list(opened_at)
-    counts = Counter(_age_of(now - at) for at in times)
+    counts = Counter(
+        next((name for name, longest in _AGES.items() if now - at <= longest), "longer")
+        for at in times
+    )
     return Waiting(**counts, oldest_at=min(times, default=None))
 
 
@@ -275,10 +278,6 @@ def _differ(one: LiveFact, other: LiveFact) -> bool:
         return True
     answers = (one.attribute, one.value_key), (other.attribute, other.value_key)
     return all(None not in answer for answer in answers) and answers[0] != answers[1]
-
-
-def _age_of(age: timedelta) -> str:
-    return next((name for name, longest in _AGES.items() if age <= longest), "longer")
 
 
 def _share(some: int, of_all: int) -> float | None:
