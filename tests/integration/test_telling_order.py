@@ -18,7 +18,9 @@ from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Relation
 from reconciler.domain.records.notes import Note
-from reconciler.testing import TableEmbedder
+from reconciler.floats import Floats
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import faults
 from tests.engines import embedded_engine
 from tests.integration.memory_model import DIMENSION, FROM_MOST_TRUSTED, TEXTS
@@ -242,6 +244,66 @@ def test_a_note_that_is_newer_than_all_facts_tells_nothing_again(
     contact.note("Lives in Wels.")
     with pytest.raises(AttributeError):
         tell(contact, ["Lived in Graz."], [0])
+
+
+class Counted(HashingEmbedder):
+    """An embedder that keeps what it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.texts += texts
+        return super().embed(texts)
+
+
+class Apart(Replacing):
+    """A judge that says of each note that it holds beside the facts."""
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        super().judge(note, neighbours)
+        return Judgement(
+            reasoning="two matters",
+            relation=Relation.COEXISTS,
+            target=None,
+            action=Action.ADD,
+        )
+
+
+VISITS = [f"Visited the fair in week {number} with a friend." for number in range(12)]
+
+
+@pytest.mark.parametrize("is_free", [True, False], ids=["free", "paid"])
+def test_a_late_note_plans_each_note_of_its_story_at_most_twice_and_embeds_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_free: bool
+) -> None:
+    judge, embedder, planned = Apart(), Counted(), Counter[str]()
+    plan = MemoryReconciler._plan
+
+    def counted(*given: Any, **named: Any) -> object:
+        made = plan(*given, **named)
+        planned[type(made).__name__] += 1
+        return made
+
+    told = {"arbiter": judge, "embedder": embedder, "clock": lambda: NOW}
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments, **told) as opened:
+        arbitration = opened._services.reconciler.arbitration
+        assert arbitration is not None
+        arbitration.is_free = is_free
+        contact = opened.contact("crm", "Ida")
+        tell(contact, VISITS, range(1, len(VISITS)))
+        arbitration.forget()
+        embedder.texts.clear()
+        judge.asked.clear()
+        monkeypatch.setattr(MemoryReconciler, "_plan", counted)
+        tell(contact, VISITS, [0])
+    assert embedder.texts == [VISITS[0]]
+    asked, most = len(judge.asked), 2 * len(VISITS)
+    assert len(VISITS) <= asked < most
+    assert planned["_Question"] == (0 if is_free else asked)
+    # The late note itself is planned again whenever it comes back with an answer.
+    assert planned["Commit"] <= most + planned["_Question"]
 
 
 NUMBERS = count()

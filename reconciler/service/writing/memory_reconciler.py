@@ -6,7 +6,7 @@ Nothing here writes: the ledger writes the plans that are made here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
@@ -76,7 +76,7 @@ from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
-from reconciler.frozen import field_names, frozen, grouped, picked
+from reconciler.frozen import field_names, grouped, in_order, picked
 from reconciler.ports.embedder import Embedder
 from reconciler.reading.cues.classification import infer_category
 from reconciler.reading.guard import is_english
@@ -105,14 +105,13 @@ _Opinions = dict[tuple[str, Neighbours], Opinion]
 """An arbiter's answers, by the note's decision and the neighbours that it was shown."""
 
 
-@frozen
+@in_order
 class _Question:
     """A question for the arbiter, asked after the contact's turn is given back."""
 
     arbitration: Arbitration
-    decision_id: str
+    key: tuple[str, Neighbours]
     note: Note
-    shown: Neighbours
     number: int
 
 
@@ -153,10 +152,7 @@ class MemoryReconciler:
         self._unread = partial(unread, self.embedder)
         self._recorded_policy = recorded_policy(self.policy, self.embedder.model_id)
         self._retelling = Retelling(
-            fact_store=self.fact_store,
-            decision_store=self.decision_store,
-            embedding_model=self.embedder.model_id,
-            embed=self.embed,
+            self.fact_store, self.decision_store, self.embedder.model_id, self.embed
         )
 
     def forget_answers(self) -> None:
@@ -187,9 +183,8 @@ class MemoryReconciler:
         """
         if not submission.is_admitted:
             raise ValueError("only a note that the gate admits is reconciled")
-        if earlier := self.ledger.find_earlier(submission):
-            return earlier
-        return self._reconciled(submission.embedded(self.embed))
+        earlier = self.ledger.find_earlier(submission)
+        return earlier or self._reconciled(submission.embedded(self.embed))
 
     def reconcile_many(self, submissions: Sequence[Submission]) -> list[Decision]:
         """Decide about many admitted notes, and write them together if possible.
@@ -263,9 +258,15 @@ class MemoryReconciler:
         )
         if by is not None:
             verdict = replace(verdict, decided_by=by)
-        timings, version = Timings(attempts=seen.number), seen.version + 1
-        policy, now = self._recorded_policy, self.clock()
-        decision = recorded(submission, verdict, policy, now, version, timings, shown)
+        decision = recorded(
+            submission,
+            verdict,
+            self._recorded_policy,
+            self.clock(),
+            seen.version + 1,
+            Timings(attempts=seen.number),
+            shown,
+        )
         decision = replace(decision, fact_id=effects.stays_id, closed_ids=effects.closed_ids)
         return self._written(decision, submission, seen, effects)
 
@@ -276,18 +277,18 @@ class MemoryReconciler:
         writer came first. The first question does not count as a lost race.
         """
         opinions: _Opinions = {}
-        asked: Counter[str] = Counter()
-        plan = partial(self._plan_in_order, opinions, submission)
+        asked = Counter[str]()
+        plan = partial(self._plan_in_order, opinions, {}, submission)
         while all(count <= self.attempts_max for count in asked.values()):
             made = self.ledger.write(submission, plan, tried)
             if isinstance(made, Decision):
                 return made
-            is_patient = submission.door in PATIENT_DOORS
-            opinions[made.decision_id, made.shown] = made.arbitration.ask(
-                made.note, made.shown, is_patient=is_patient
+            decision_id, shown = made.key
+            opinions[made.key] = made.arbitration.ask(
+                made.note, shown, is_patient=submission.door in PATIENT_DOORS
             )
-            asked[made.decision_id] += 1
-            tried = made.number - (asked[made.decision_id] == 1)
+            asked[decision_id] += 1
+            tried = made.number - (asked[decision_id] == 1)
         raise GraphConflictError(
             "other writers changed the facts near this note while the arbiter was asked, "
             f"{self.attempts_max} times; nothing was written, try again"
@@ -302,37 +303,41 @@ class MemoryReconciler:
         return None if isinstance(plan, Commit) and plan.decision.is_history else plan
 
     def _plan_in_order(
-        self, opinions: _Opinions, submission: Submission, seen: Seen
+        self,
+        opinions: _Opinions,
+        stories: dict[int, Iterator[Commit | _Question]],
+        submission: Submission,
+        seen: Seen,
     ) -> Commit | _Question:
         """Plan a note; a late note, or history, as if all notes had been told in order.
 
-        A model, or a person who names facts or gives an end, knows the present facts.
+        A model, or a person who names facts or gives an end, knows the present facts. A story that
+        waits for an answer goes on where it asked, as long as the contact has the same version.
         """
         plain = self._plan(opinions, submission, seen)
-        if submission.named_ids or submission.amendment or submission.ended_at:
+        if (
+            submission.named_ids
+            or submission.amendment
+            or submission.ended_at
+            or not isinstance(plain, Commit)
+            or not (seen.is_late or plain.decision.is_history)
+        ):
             return plain
-        if not (isinstance(plain, Commit) and (seen.is_late or plain.decision.is_history)):
-            return plain
-        return self._retelling.plan(
+        story = stories.pop(seen.version, None) or self._retelling.plan(
             submission,
             seen,
             plain,
-            lambda note, near: self._plan(
-                opinions, note, self.ledger.seen_in(near, note), asks_within=False
-            ),
+            lambda note, near: self._plan(opinions, note, self.ledger.seen_in(near, note)),
         )
+        made = next(story, plain)
+        if not isinstance(made, Commit):
+            stories[seen.version] = story
+        return made
 
-    def _plan(
-        self,
-        opinions: _Opinions,
-        submission: Submission,
-        seen: Seen,
-        *,
-        asks_within: bool = True,
-    ) -> Commit | _Question:
+    def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """Plan a note, or return the question to ask the arbiter first.
 
-        A quick judge is asked within one plan, but not for a whole story that is decided again.
+        A quick judge is asked within the plan.
         """
         note = as_ruled(seen.placed(submission).note, self.policy)
         if not note.is_dated:
@@ -345,14 +350,8 @@ class MemoryReconciler:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
-                if not (asks_within and self.arbitration.is_quick):
-                    return _Question(
-                        arbitration=self.arbitration,
-                        decision_id=submission.decision_id,
-                        note=asked,
-                        shown=shown,
-                        number=seen.number,
-                    )
+                if not self.arbitration.is_quick:
+                    return _Question(self.arbitration, key, asked, seen.number)
                 # It answers in milliseconds: to look at the contact twice would take longer.
                 opinions[key] = self.arbitration.ask(asked, shown)
             opinion = opinions[key]
@@ -548,8 +547,13 @@ class MemoryReconciler:
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
         submission = seen.placed(submission)
         note = submission.note
-        is_state = self._is_state(submission)
-        known = restated(note, seen.neighbours, self.policy, self._unread, is_state=is_state)
+        known = restated(
+            note,
+            seen.neighbours,
+            self.policy,
+            self._unread,
+            is_state=self._is_state(submission),
+        )
         if known is None:
             return None
         verdict = Verdict(

@@ -25,7 +25,7 @@ from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed
-from reconciler.frozen import Json, frozen, present
+from reconciler.frozen import Json, frozen, in_order, present
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -58,7 +58,7 @@ _ID_KEYS = AS_GIVEN[Note]
 _ENDED_AND_ASKED = "it has ended, and the gate would ask about it first"
 
 
-@frozen
+@in_order
 class LineError:
     """A refused line; the other lines were imported."""
 
@@ -180,12 +180,15 @@ class NoteImport:
         keyed: dict[str, int] = {}
         chunks = self._chunks(lines, defaults, source, keyed, report)
         for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
-            read = [self._read(one) for one in submissions]
-            kept = [one for one in read if not self._is_left_out(one, report, on_progress)]
+            kept = [
+                one
+                for one in map(self._read, submissions)
+                if not self._is_left_out(one, report, on_progress)
+            ]
             for submission, decision in self.gate.settle_many(kept):
                 number = keyed.pop(submission.episode_id, None)
                 if number is not None and (fault := fault_of_key(submission, decision)):
-                    report.errors.append(LineError(line_number=number, message=fault))
+                    report.errors.append(LineError(number, fault))
                 else:
                     report.count(decision)
                 on_progress(1)
@@ -210,8 +213,11 @@ class NoteImport:
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
         """Return a batch; each note that is compared, or read as a whole, has its vector."""
         wanted = [is_compared(one) or self.gate.reader.is_read(one) for one in batch]
-        texts = [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
-        vectors = iter(self.embed(texts))
+        vectors = iter(
+            self.embed(
+                [one.note.text for one, is_wanted in zip(batch, wanted, strict=True) if is_wanted]
+            )
+        )
         return [
             replace(one, vector=next(vectors)) if is_wanted else one
             for one, is_wanted in zip(batch, wanted, strict=True)
@@ -239,8 +245,11 @@ class NoteImport:
 
     def _is_left_out(self, judged: Submission, report: ImportReport, on_progress: Progress) -> bool:
         """True if a past note needs a question, and so is left out: a yes would make it live."""
-        is_refused = judged.assessment.disposal is Disposal.REJECT
-        if judged.ended_at is None or judged.is_reconciled or is_refused:
+        if (
+            judged.ended_at is None
+            or judged.is_reconciled
+            or judged.assessment.disposal is Disposal.REJECT
+        ):
             return False
         which = judged.note.source_reference or f"a note about {judged.scope.contact_id}"
         report.leave_out(_ENDED_AND_ASKED, which)
@@ -263,7 +272,7 @@ class NoteImport:
         )
         for its_id, candidate, number in again:
             if number is not None and (fault := self._fault(candidate, kept.get(its_id))):
-                report.errors.append(LineError(line_number=number, message=fault))
+                report.errors.append(LineError(number, fault))
             else:
                 report.resumed += 1
         return [one for its_id, one in given if its_id not in done]
@@ -286,7 +295,7 @@ class NoteImport:
 
         ``keyed`` takes the number of each line that came with a key, by the id of its evidence.
         """
-        seen: Counter[str] = Counter()
+        seen = Counter[str]()
         for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
             candidates: list[Candidate] = []
             given: list[tuple[int, str, Json, Scope]] = []
@@ -316,8 +325,7 @@ class NoteImport:
         seen[digest] += 1
         now = self.gate.clock()
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
-        times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
-        fields |= times
+        fields |= {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
         self.gate.cleaner.check_ids(
             scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()}
         )
@@ -347,7 +355,7 @@ def _refused(number: int, report: ImportReport) -> Iterator[None]:
     try:
         yield
     except InvalidRequestError as error:
-        report.errors.append(LineError(line_number=number, message=str(error)))
+        report.errors.append(LineError(number, str(error)))
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:
@@ -374,8 +382,9 @@ def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | No
         InvalidRequestError: the line cannot be imported. Not all possible errors are checked here.
     """
     values = _given(line, defaults)
-    dated = (_time(name, values[name]) for name in reversed(_TIME_KEYS) if name in values)
-    return _scope(values).contact_key, next(dated, None)
+    return _scope(values).contact_key, next(
+        (_time(name, values[name]) for name in reversed(_TIME_KEYS) if name in values), None
+    )
 
 
 def _given(line: str, defaults: Mapping[str, str]) -> Json:

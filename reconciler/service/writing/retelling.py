@@ -10,8 +10,8 @@ have changed them. Then they stay, and the late note is decided like any other n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersessi
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.domain.records.notes import Note
 from reconciler.floats import Embed, Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import field_names, in_order, picked
 from reconciler.reading.guard import share_a_word
 from reconciler.service.stores.commits import (
     Commit,
@@ -52,8 +52,8 @@ _NOTES_MAX = 200
 decided again."""
 
 _HISTORY_NOTES_MAX = 16
-"""The same for a note that is history by its own date. A judge that is asked about a pair of these
-notes starts the story once more; 60 of one attribute, told backwards, took half a minute."""
+"""The same for a note that is history by its own date: with 200, it took half a minute to tell 60
+notes of one attribute backwards."""
 
 _BY_RULE = (Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE)
 
@@ -114,7 +114,7 @@ class _Story:
         return {frozenset((one, other)) for one in others for other in others[one]}
 
 
-@frozen
+@in_order
 class Retelling:
     """Plans late notes.
 
@@ -132,20 +132,19 @@ class Retelling:
 
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
-    ) -> Commit | Other:
-        """Plan the commit of a late note; ``plain`` if that does the same, or no story can be told.
+    ) -> Iterator[Commit | Other]:
+        """Plan the commit of a late note; nothing if ``plain`` does the same, or no story is told.
 
         Args:
             submission: the late note.
             seen: the contact as it is.
             plain: the commit of the note on the present facts.
             plan: plans a note on a neighbourhood. If it returns no commit but a question for a
-                judge, so does this.
+                judge, this yields the question, and plans the same note again afterwards.
         """
         scope, vector = submission.scope, submission.vector
         assert vector is not None, "it was compared"  # noqa: S101
-        facts = self.fact_store.list_facts(scope)
-        known = by_fact_id(fact for fact in facts if not fact.account)
+        known = by_fact_id(fact for fact in self.fact_store.list_facts(scope) if not fact.account)
         vectors = self.fact_store.load_vectors([scope], self.embedding_model)
         near = {
             fact.fact_id
@@ -155,29 +154,36 @@ class Retelling:
         told, ids = _concerned(near, self.decision_store.list_made(scope))
         most = _NOTES_MAX if seen.is_late else _HISTORY_NOTES_MAX
         if len(told) > most or all(_told_order(one) <= _told_order(submission) for one in told):
-            return plain
-        embedded = zip(told, self.embed([one.text for one in told]), strict=True)
-        notes = [resubmitted(decision, made) for decision, made in embedded]
+            return
+        by_text = {known[one].text: its for one, its in vectors.items() if one in known}
+        texts = [one.text for one in told if one.text not in by_text]
+        by_text |= zip(texts, self.embed(texts), strict=True)
+        notes = [resubmitted(one, by_text[one.text]) for one in told]
         links = {link.ids: link for link in self.fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=_told_order)
         for story, listed in ((now, notes), (then, in_order)):
             near_by = Neighbourhood(seen.version, (), no_vectors(0, len(vector)))
             for note in listed:
-                made = plan(note, near_by)
-                if not isinstance(made, Commit):
-                    return made
-                is_ahead = made.fact is not None and made.fact.is_told_ahead
+                while not isinstance(made := plan(note, near_by), Commit):
+                    yield made
+                is_ahead = made.fact and made.fact.is_told_ahead
                 if is_ahead or made.decision.planned_ends or not near_by.apply(made):
-                    return plain  # what a plan ends, its day decides
+                    return  # what a plan ends, its day decides
                 story.tell(made)
             if story is now and not _is_as_known(now, known, ids & known.keys(), links):
-                return plain
+                return
         if now.with_told(plain).outcome == then.outcome:
-            return plain
-        supersessions = self.fact_store.list_supersessions(scope)
-        return _commit(
-            then.made[submission.decision_id], seen, plain, now, then, known, links, supersessions
+            return
+        yield _commit(
+            then.made[submission.decision_id],
+            seen,
+            plain,
+            now,
+            then,
+            known,
+            links,
+            self.fact_store.list_supersessions(scope),
         )
 
 
@@ -315,8 +321,8 @@ def _alone(told: Commit, fact: Fact, version: int) -> Commit:
 
 def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
     """Return a known fact, changed by the differences between the two stories."""
-    pairs = ((each.name, getattr(then, each.name)) for each in fields(Standing))
-    return replace(known, **{name: new for name, new in pairs if new != getattr(now, name)})
+    new, old = (picked(each, field_names(Standing)) for each in (then, now))
+    return replace(known, **{name: new[name] for name in new if new[name] != old[name]})
 
 
 def _as_history(
