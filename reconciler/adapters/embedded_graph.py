@@ -555,7 +555,8 @@ class EmbeddedGraph:
             if not is_alone or not self._files.has_room_to_checkpoint():
                 return False
             try:
-                connection.rows("CHECKPOINT")
+                with self._connections.merging():
+                    connection.rows("CHECKPOINT")
             except RuntimeError as error:
                 text = str(error)
                 self._note_failure(text)

@@ -112,6 +112,45 @@ def test_a_second_writer_waits_for_the_first(database: ladybug.Database) -> None
     pool.close()
 
 
+@pytest.mark.parametrize("use", ["for_reading", "for_writing"])
+def test_a_caller_waits_longer_while_the_log_is_merged(
+    database: ladybug.Database, use: str
+) -> None:
+    pool = connections(database, seconds=0.1)
+    merges, ends = threading.Event(), threading.Event()
+
+    def merge() -> None:
+        with pool.for_writing(), pool.without_readers(1.0), pool.merging():
+            merges.set()
+            ends.wait()
+
+    def wait() -> object:
+        with getattr(pool, use)() as connection:
+            return one(connection)
+
+    with ThreadPoolExecutor(2) as threads:
+        merging = threads.submit(merge)
+        merges.wait()
+        waiting = threads.submit(wait)
+        time.sleep(0.5)  # five times as long as a caller waits for others
+        assert not waiting.done()
+        ends.set()
+        assert waiting.result() == 1
+        merging.result()
+    pool.close()
+
+
+def test_no_merge_is_waited_for_without_end(
+    database: ladybug.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_connections, "_MERGE_TIMEOUTS", 3)
+    pool = connections(database, seconds=0.1)
+    late = pytest.raises(GraphUnavailableError, match=HOLDERS)
+    with pool.for_writing(), pool.merging(), late, pool.for_writing():
+        pass
+    pool.close()
+
+
 @pytest.mark.parametrize("holder", ["without_readers", "alone"])
 def test_a_reader_kept_waiting_by_the_store_itself_is_told_so(
     database: ladybug.Database, holder: str
