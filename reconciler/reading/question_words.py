@@ -88,7 +88,7 @@ def about_her(question: str) -> str:
     )
 
 
-def without_names(question: str, names: Iterable[str], she: str = "she", her: str = "her") -> str:
+def without_names(question: str, names: Iterable[str]) -> str:
     """Return the question with "she" and "her" for the contact's own names.
 
     The name distinguishes no facts in the contact's memory, and is near to the fact about the name.
@@ -96,15 +96,13 @@ def without_names(question: str, names: Iterable[str], she: str = "she", her: st
     Args:
         question: the question.
         names: the contact's names, as they are stored.
-        she: the word in their place.
-        her: the same for an owner.
     """
     words = {word for name in names for word in _WORD.findall(name) if len(word) > 1}
     if not words:
         return question
-    called = rf"\b(?:the )?(?:{'|'.join(map(re.escape, sorted(words)))})"
+    called = rf"\b(?:{'|'.join(map(re.escape, sorted(words)))})"
     name = re.compile(rf"{called}(?:\s+{called})*(?P<owns>['’]s?\b)?(?!\w)", re.IGNORECASE)
-    return name.sub(lambda found: her if found["owns"] else she, question)
+    return name.sub(lambda found: "her" if found["owns"] else "she", question)
 
 
 _TOKENS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[\W_]")
@@ -149,8 +147,11 @@ def as_told(text: str, called: Strings) -> str:
         called: the contact's names.
     """
     told = canonical_text(about_the_contact(text)).casefold()
-    names = (*called, *lexicon("slots").words("contact"))
-    return without_names(told, names, "contact", "contact's").removeprefix("contact ")
+    # Only as a whole and at the beginning: "Anna" may be a daughter of Anna Berg.
+    for name in map(str.casefold, called):
+        if told.startswith((f"{name} ", f"{name}'s ")):
+            told = _CONTACT + told[len(name) :]
+    return told.removeprefix(f"{_CONTACT} ")
 
 
 def about_the_contact(said: str) -> str:

@@ -120,3 +120,23 @@ def test_pages_of_open_things_of_many_contacts_are_the_whole_list(
         place = (held[0].at, held[0].decision_id)
     assert pending == agent.pending()[: len(pending)]
     assert len(pending) == 5
+
+
+def test_pages_of_what_waits_go_on_where_many_wait_since_one_time(
+    kept_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in LIMITS:
+        monkeypatch.setattr(f"reconciler.{limit}", 1)
+    monkeypatch.setattr("reconciler.service.stores.decision_store._HELD_AT_ONCE", 3)
+    with Memory.open(
+        embedder=HashingEmbedder(), clock=lambda: NOON, **kept_engine.settings_arguments
+    ) as memory:
+        for number in range(11):
+            memory.contact("crm", f"c{number}").note("Has diabetes.")
+        listed, after = list[str](), None
+        while page := memory.agent("crm").pending(limit=2, after=after):
+            listed += [held.decision_id for held in page]
+            after = (page[-1].at, page[-1].decision_id)
+            assert len(listed) <= 11
+        assert listed == [held.decision_id for held in memory.agent("crm").pending()]
+        assert len({*listed}) == 11

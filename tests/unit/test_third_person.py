@@ -115,7 +115,6 @@ CALLED = ("Ada Hall", "ada")
 ONE = [
     ("My brother is a pilot.", "The contact's brother is a pilot"),
     ("My brother is a pilot.", "Ada's brother is a pilot."),
-    ("My brother is a pilot.", "The customer's brother is a pilot."),
     ("I love olives.", "The contact loves olives."),
     ("I love olives.", "Ada Hall loves olives."),
     ("I love olives.", "Loves olives."),
@@ -133,6 +132,16 @@ TWO = [
     ("I live in Leeds.", "Does the contact live in Leeds?"),
     ("We bill in dollars.", "The contact bills in dollars."),
     ("My brother is a pilot.", "Bob's brother is a pilot."),
+    ("My brother is a pilot.", "The customer's brother is a pilot."),
+    ("My mother is Ada.", "My mother is Hall."),
+    ("I like Hall.", "I like Ada."),
+    ("I bill Client 7 in dollars.", "I bill Customer 7 in dollars."),
+    ("My client number is 778.", "My customer number is 778."),
+    ("I work in customer success.", "I work in client success."),
+    ("The client wants a discount.", "I want a discount."),
+    ("I report to the customer.", "The customer reports to me."),
+    ("I pay the customer weekly.", "The customer pays me weekly."),
+    ("I ship to the US.", "I ship to the EU."),
 ]
 
 

@@ -29,7 +29,7 @@ _DECEMBER = 12
 _LEAP_YEAR = 2028
 """The year of a day without one, so that 29 February is a day; never told."""
 
-_DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 31, "year": 366}
+_DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
 """Days of a length of time, at most: an end that is a day late loses nothing."""
 
 ORDINAL = r"(?:st|nd|rd|th|er|º|°|\.)?"
@@ -131,22 +131,24 @@ def _forms() -> tuple[Pattern, ...]:
         rf"{end} (?:\w{{1,6}} )?(?P<this>{unit})",
         rf"(?P<next>{next_} )?(?P<weekday>{_any(_weekdays())})",
         _words("tomorrow"),
-        rf"next (?:(?P<count>\w+) )?(?P<length>{any_of([*_DAYS])})s?",
+        rf"next (?P<count>\w+) (?P<length>{any_of([*_DAYS])})s?",
     )
     return tuple(re.compile(rf"(?:{form})(?![\w/-]|\.\d)") for form in forms)
 
 
 @cache
 def _stay() -> Pattern:
-    """Find a length of time behind what says where a person is: "is in London for a week".
+    """Find a length of time behind the place where someone is: "is in London for a week".
 
-    It begins with the note. More than a month may be the time since when, and so may a length of
-    time in any other sentence: "the contract runs for a week".
+    It begins with the note. Any other length may be the time since when, or may return: "the
+    contract runs for a week", "is on keto for a week", "is in Rome every May for a week".
     """
+    place = r"(?!\w+days?\b)[A-Z][\w'-]*"
     return re.compile(
-        r"((?:[\w']+ ){,5}?(?:is|are|am|\w+'(?:s|re|m)) (?:now |currently )?(?:\w+ing )?"
-        r"(?:in|at|on|with|from|near|out|off|away|abroad)\b(?!.*\b(?:each|every)\b).*)"
-        r"\bfor (?:an?|(\w+)) ((?:day|night|week|fortnight)s?|(?<=a )month)[ .]*"
+        r"((?i:(?:[\w'’]+ ){,3}?(?:is|are|am|\w+['’](?:s|re|m)) "
+        r"(?:now |currently )?(?:staying )?in )"
+        rf"(?:the )?{place}(?: {place})*) "
+        r"for (?:an?|(?:the next )?(\w+)) ((?:day|night|week|fortnight)s?)[ .]*"
     )
 
 
@@ -231,7 +233,7 @@ def _counted(said: Mapping[str, str], today: date) -> tuple[date, date]:
         day += timedelta(weeks=is_next or day <= today)
         return day, day
     if length := said.get("length"):
-        count = said.get("count", "1")
+        count = said["count"]
         days = _DAYS[length] * int(numbers_of("cardinal").get(count, count))
         return today, today + timedelta(days=days)
     unit = said.get("next") or said.get("this")
@@ -323,11 +325,11 @@ def end_of_today(text: str, said_at: datetime) -> datetime | None:
 
 
 def _told(text: str, said_at: datetime) -> SaidTimes:
+    if stay := _stay().fullmatch(text):
+        text = f"{stay[1]} until the next {stay[2] or 1} {stay[3]}"
     small, today = read_text(_LONG_DASH.sub(" - ", text)).small.strip(), said_at.date()
     if len(small) > _LENGTH_MAX:
         return SaidTimes()
-    if stay := _stay().fullmatch(small):
-        small = f"{stay[1]}for the next {stay[2] or 1} {stay[3]}"
     try:
         found = _range(small, today) or _end(small, today) or _start(small, today)
         if found is None:

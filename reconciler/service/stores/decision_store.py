@@ -218,7 +218,8 @@ class DecisionStore(Store):
                 yield from made if is_bare else self._with_comparisons(made)
             if len(rows) != limit:
                 return
-            place = _place(rows[-1])
+            if left:  # many may have been held at one time, all of them before the place
+                place = _place(left[-1])
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
         """List earlier decisions about the same inference, oldest first."""
