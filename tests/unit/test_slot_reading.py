@@ -385,6 +385,10 @@ def test_a_slot_that_was_given_wins() -> None:
     assert (given.slot and given.slot.value, given.slot_read_from) == ("Goa", None)
 
 
+def test_an_attribute_that_was_given_without_a_value_is_left_so() -> None:
+    assert slot("Lives in Pune.", attribute="city").value is None
+
+
 def test_a_subject_that_was_given_gets_the_rest_from_the_words() -> None:
     read = slot("Lives in Pune.", subject="my wife")
     assert (read.subject, read.attribute, read.value) == ("wife", "city", "Pune")
@@ -472,28 +476,3 @@ def test_an_entry_that_could_never_be_read_is_refused(
 ) -> None:
     with pytest.raises(ConfigurationError, match=complaint):
         AttributeBook.from_mapping({"seat_side": {"description": "d", "holds": "one"} | entry})
-
-
-@every(
-    ("text", "value"),
-    [
-        ("Lives in Oslo.", "Oslo"),
-        ("No longer lives in Oslo.", None),
-        ("Her husband lives in Oslo.", None),
-        ("Works at Oslo Freight.", None),
-        ("Thinks of moving to Oslo.", None),
-    ],
-)
-def test_a_given_attribute_takes_its_value_from_a_plain_sentence(
-    text: str, value: str | None
-) -> None:
-    filled, words = BOOK.filled(BOOK.slot(attribute="city", subject=None), text)
-    assert filled is not None
-    assert filled.attribute == "city"
-    about = filled.value if filled.subject == "contact" else None
-    assert (about, words is not None) == (value, value is not None or "husband" in text)
-
-
-def test_a_value_that_is_given_wins_over_the_sentence() -> None:
-    given = BOOK.slot(attribute="city", value="Bergen")
-    assert BOOK.filled(given, "Lives in Oslo.") == (given, None)

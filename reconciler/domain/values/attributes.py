@@ -301,8 +301,7 @@ class AttributeBook:
         """Return the given slot, or the slot of the text, and the words that gave it.
 
         A given slot always wins. If it names only a subject, the text adds the rest. If it names no
-        subject, the text may name one: "Her husband is vegan" is not her diet. If it names an
-        attribute without a value, the text adds the value that it plainly gives to that attribute.
+        subject, the text may name one: "Her husband is vegan" is not her diet.
 
         Args:
             given: the slot that came with the text, or None.
@@ -314,8 +313,6 @@ class AttributeBook:
             return given, None
         read = self.read_slot(text, names)
         slot = self.slot_of(read) if read else None
-        if read and slot and given and given.value is None and given.attribute == slot.attribute:
-            return (given, None) if read.is_denied else (slot, read.words)
         if given is not None and given.attribute:
             about = replace(given, subject=slot.subject) if slot else given
             return (about if slot and about.key == slot.key else given), None
