@@ -241,7 +241,7 @@ class EmbeddedConnections:
         self._open: set[PlanningConnection] = set()
         self._is_closed = False
         self._written_bytes = 0
-        self._merges = 0
+        self._is_merging = False
 
     def note_growth(self, written_bytes: int) -> None:
         """Record that this much was written.
@@ -255,11 +255,11 @@ class EmbeddedConnections:
     @contextmanager
     def merging(self) -> Iterator[None]:
         """Let callers wait longer inside the block: a long log takes its time, but it ends."""
-        self._merges += 1
+        self._is_merging = True  # by one caller at a time: it has the writer's turn
         try:
             yield
         finally:
-            self._merges -= 1
+            self._is_merging = False
 
     def for_reading(self) -> AbstractContextManager[PlanningConnection]:
         """Lend the caller a connection; threads must not share one.
@@ -332,13 +332,12 @@ class EmbeddedConnections:
         until = time.monotonic() + _MERGE_TIMEOUTS * seconds
         with share.turns.turn() as turn:
             while not turn.take(seconds):
-                if self._merges and time.monotonic() < until:
-                    continue
-                raise GraphUnavailableError(
-                    f"{self._path}: the store was too busy to {share.use} within {seconds:g} s, so "
-                    "nothing was done. Other calls, a checkpoint or an erasure may be using it; "
-                    "try again, with fewer calls at the same time"
-                )
+                if not self._is_merging or time.monotonic() >= until:
+                    raise GraphUnavailableError(
+                        f"{self._path}: the store was too busy to {share.use} within {seconds:g} "
+                        "s, so nothing was done. Other calls, a checkpoint or an erasure may be "
+                        "using it; try again, with fewer calls at the same time"
+                    )
             connection = self._idle_or_new(share)
             try:
                 yield connection

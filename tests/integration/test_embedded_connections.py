@@ -132,8 +132,8 @@ def test_a_caller_waits_longer_while_the_log_is_merged(
         merging = threads.submit(merge)
         merges.wait()
         waiting = threads.submit(wait)
-        time.sleep(0.5)  # five times as long as a caller waits for others
-        assert not waiting.done()
+        with pytest.raises(TimeoutError):  # five times as long as a caller waits for others
+            waiting.result(timeout=0.5)
         ends.set()
         assert waiting.result() == 1
         merging.result()

@@ -127,10 +127,11 @@ def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None
 
 def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A fact of which the note names only a part stays: nothing is said of the rest."""
-    if verdict.decided_by is not DecidedBy.ARBITER or not seen.policy.guard:
+    is_judged = verdict.decided_by is DecidedBy.ARBITER and verdict.is_replacement
+    if not (is_judged and seen.policy.guard):
         return None
     whole = tuple(fact for fact in verdict.targets if names_a_part(note.text, fact.text))
-    if not whole or not verdict.is_replacement:
+    if not whole:
         return None
     reason = f"{verdict.reason}, yet it names only a part of this fact: {whole[0].text}"
     return sparing(whole, verdict, DecidedBy.GUARD, reason)
