@@ -19,6 +19,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError
+from reconciler.reading.cues.languages import unread_language
 from reconciler.reading.guard import find_differences
 from reconciler.reading.values.slot_reading import TEXT_LENGTH_MAX as SLOT_TEXT_LENGTH_MAX
 
@@ -88,6 +89,7 @@ def main() -> None:
     ):
         memory.warm_up()
         reader = load_attribute_book(None).reader
+        unread_language("中" * 9)  # a process loads what tells languages once, for no note's sake
         for note in json.load(sys.stdin):
             started = time.process_time()
             with contextlib.suppress(InvalidNoteError):
