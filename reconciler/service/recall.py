@@ -152,14 +152,17 @@ class Recall:
         """Answer a question that the memory itself asks; like ``recall``, but not counted.
 
         The answer is empty if the nearness of an answer is unknown, or if the model cannot be
-        reached.
+        reached. In a memory of few facts they must be as near as in any other: a caller did not
+        ask.
         """
-        if self.how.floor is None:
+        floor = self.how.floor
+        if floor is None:
             return Recalled()
+        strict = replace(self, how=replace(self.how, floor=replace(floor, few=1)))
         with suppress(EmbeddingError):
             if question not in self.own_questions:
                 self.own_questions[question] = question_of(self.embedder, question)
-            return self._answered(scope, question, limit)
+            return strict._answered(scope, question, limit)
         return Recalled()
 
     def _answered(

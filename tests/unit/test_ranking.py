@@ -241,6 +241,20 @@ def test_the_floor_never_falls_below_the_least() -> None:
     assert (floor.of(1, clearness=0.1), floor.of(1, clearness=1.0)) == (0.25, 0.2)
 
 
+@every(("count", "part"), [(1, 0.0), (3, 0.5), (9, 1.0), (100, 1.0)])
+def test_the_floor_is_lower_for_few_facts(count: int, part: float) -> None:
+    assert RecallFloor(base=0.4, few=9).of(count) == pytest.approx(0.4 * part)
+
+
+@every(("strange", "is_answered"), [(0.0, True), (0.01, False)])
+def test_of_few_facts_a_far_one_answers_only_a_question_about_contacts(
+    strange: float, is_answered: bool
+) -> None:
+    asked = RecallQuery("What is her job?", NORTH, strange=strange)
+    floor = RecallFloor(base=0.4, share=0.5, few=9)
+    assert bool(answer([fact(), fact("far")], [0.2, 0.0], asked, floor=floor)) is is_answered
+
+
 @every(("asked", "counted"), [(0, 0), (4, 4), (5, 5), (6, 5), (12, 5)])
 def test_the_floor_grows_with_the_words_of_the_question_up_to_five(
     asked: int, counted: int

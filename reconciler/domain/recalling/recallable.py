@@ -486,7 +486,7 @@ class _Closeness:
 
         Some questions are not meant for this memory. So the nearest fact must be nearer than it
         would be by chance among so many facts. For a usual question about contacts it may be a
-        little less near.
+        little less near, and if there are few facts, unless the question is not about contacts.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
@@ -495,7 +495,8 @@ class _Closeness:
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each(evidence.max())
         strange = self.strange * (1 - self.words.shares[rows])
-        least = floor.of(len(rows), len(self.words.asked), self.clearness)
+        count = max(len(rows), floor.few if self.strange > 0 else 1)
+        least = floor.of(count, len(self.words.asked), self.clearness)
         if np.max(evidence - strange) < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > strange)]

@@ -202,7 +202,9 @@ class RecallFloor:
             ``base``.
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
-        least: below this the bound never falls.
+        least: below this the bound never falls, except for ``few``.
+        few: with fewer facts the bound is lower, the part that log(count) is of log(few); with one
+            fact it is 0. Of few facts the nearest is rarely near by chance. 1 for no such facts.
     """
 
     base: float
@@ -212,6 +214,7 @@ class RecallFloor:
     share: float | None = None
     usual: float = 1.0
     least: float = -1.0
+    few: int = 1
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
         """Return the lowest sum that the nearest fact may have.
@@ -223,7 +226,8 @@ class RecallFloor:
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
         least = self.base + grown + self.question * math.log1p(min(asked, _FLOOR_WORDS_MAX))
-        return max(least - self.usual * clearness, self.least)
+        part = math.log(count) / math.log(self.few) if count < self.few else 1
+        return max(least - self.usual * clearness, self.least) * part
 
     def of_each(self, nearest: float) -> float:
         """The lowest sum that a fact of an answer may have, from the sum of the nearest fact."""
