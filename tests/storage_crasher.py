@@ -243,6 +243,19 @@ def _restore(path: Path, say: Say, arm: Callable[[], None]) -> None:
     say({"calls": 0})
 
 
+def _one(call: Callable[[Any], object]) -> Callable[[Path, Say, Callable[[], None]], None]:
+    """Open a store, make one call that writes, and end as soon as it is answered."""
+
+    def one(path: Path, say: Say, arm: Callable[[], None]) -> None:
+        with _memory(path) as memory:
+            arm()
+            call(memory.contact("crm", "priya"))
+            say({"calls": 0})
+            os._exit(0)
+
+    return one
+
+
 def _act(name: str) -> Callable[[Path, Say, Callable[[], None]], None]:
     """Open a store that holds what an act needs, and do it."""
 
@@ -259,11 +272,14 @@ def _act(name: str) -> Callable[[Path, Say, Callable[[], None]], None]:
 
 
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
+SAID = ({"role": "contact", "content": "Remember that I only take calls after 5 pm."},)
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
 ACTS = ("relate", "rejudge", "settle", "merge", "rename", "split")
 TASKS = {
     **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
     "reembed": _reembed,
+    "note": _one(lambda contact: contact.note(NOTES[0])),
+    "hand over": _one(lambda contact: contact.submit_session("chat", SAID)),
     **{"forget": _forget, "export": _export, "back up": _backup, "restore": _restore},
     **{name: _act(name) for name in ACTS},
 }

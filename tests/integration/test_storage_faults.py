@@ -185,6 +185,18 @@ def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
         assert decisions_of(path) == known
 
 
+@pytest.mark.parametrize("task", ["note", "hand over"])
+def test_a_write_is_answered_once_the_disk_has_all_of_it(
+    crasher: StorageCrasher, store: StoreCopies, task: str
+) -> None:
+    """A loss of power cannot be tried here; that no write is left to be synced can be seen.
+
+    Only a file without contents may go after the last sync: a kill before that loses nothing.
+    """
+    calls = crasher.run(task, store.copy("left open")).calls
+    assert re.fullmatch("([wn]+s)+n?", calls), calls
+
+
 # What is done besides writing notes
 
 EVERY_ACT = pytest.mark.parametrize("act", acts.ACTS)
