@@ -89,6 +89,14 @@ def test_every_absolute_link_is_https_to_another_site(path: Path) -> None:
             assert not link.startswith(_home()), f"{link}: name the file instead"
 
 
+def test_every_promise_names_tests_that_are_there() -> None:
+    points = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8").split("\n- ")[1:]
+    for point in points:
+        named = re.findall(r"`((?:\w+/)?test_\w+\.py)`", point)
+        assert named, point
+        assert [each for each in named if not [*(ROOT / "tests").rglob(each)]] == [], point
+
+
 def test_the_readme_leads_to_every_page() -> None:
     waiting, reached = [ROOT / "README.md"], set[Path]()
     while waiting:
