@@ -29,14 +29,22 @@ CONTACTS = sized(10_000, 10, "CONTACTS")
 LARGE = sized(10_000, 50, "LARGE")
 RUNS = sized(5, 1, "RUNS")
 SMALL = sized(100, 10)
+MEMBERS = min(sized(100, 5), CONTACTS // 2)
 CALLS_A_RUN = sized(10, 2)
 FILLED_AT_ONCE = 500
 STORES = ("full", "empty")
+ASKED = [("empty", "small"), ("full", "small"), ("full", "large")]
+COLD = "recall, cold"
 ABOUT_A_CONTACT = [
-    *("write", "recall", "recall after a write", "history, 50", "history, all"),
+    *(COLD, "write", "recall", "recall after a write", "history, 50", "history, all"),
     *("decisions, 50", "pending", "health"),
 ]
-EMBEDDED_WITH = ("write", "recall", "recall, cold", "recall after a write")
+JUDGED = ["write, judged"]
+WITH_AN_ACCOUNT = [
+    *(f"{COLD}, with an account", "recall, with an account", "write to the account"),
+    *("recall after a write to the account", "accounts", "account: members"),
+]
+NOT_EMBEDDED = ("history", "decisions", "pending", "health", "account")
 OF_THE_STORE = [
     *("doctor: jobs", "doctor: erasures"),
     *("agent: contacts, 50", "agent: contacts, all", "agent: decisions, 50", "agent: pending, 50"),
@@ -52,14 +60,22 @@ def main(available: Engines) -> None:
         f"others: a contact of {SMALL} facts in the full store against one in an empty store.\n"
         f"Of one contact: {LARGE:,} facts against {SMALL}, in the full store. Vectors are ready;\n"
         "*with embedding* has the milliseconds that the model took for a text of the same kind\n"
-        "added to both, which is what a caller waits for.\n"
+        "added to both, which is what a caller waits for. Only a judged write has a judge, the\n"
+        "packaged one, which decides it. From *with an account* on, the contacts belong to one:\n"
+        f"the large contact and {MEMBERS} others to the same, a small one and one other as well.\n"
     )
     embedding = _embedding_milliseconds()
     print(f"The model took {embedding:.1f} ms for a text, the median of 50.\n")
     for engine in available.names:
         with _sides(available, engine) as sides:
             _fill(sides, engine)
-            _about_contacts(sides, engine, embedding)
+            _print_columns()
+            _about_contacts(sides, engine, embedding, ABOUT_A_CONTACT)
+            _reopen(sides, has_judge=True)
+            _about_contacts(sides, engine, embedding, JUDGED)
+            _reopen(sides, has_judge=False)
+            _join(sides)
+            _about_contacts(sides, engine, embedding, WITH_AN_ACCOUNT)
             _about_all(sides["full"], engine)
     print(f"The machine's load was {os.getloadavg()[0]:.1f} at the end.\n")
 
@@ -84,15 +100,28 @@ def _fill(sides: dict[str, Side], engine: str) -> None:
     started = time.monotonic()
     for name, side in sides.items():
         side.open(engine, name)
-    facts_of_each = FACTS // CONTACTS
+    given = {"facts_of_each": FACTS // CONTACTS, "members": MEMBERS}
     for first in range(1, CONTACTS, FILLED_AT_ONCE):
         last = min(first + FILLED_AT_ONCE - 1, CONTACTS - 1)
-        sides["full"].ask("fill", store="full", facts_of_each=facts_of_each, first=first, last=last)
+        sides["full"].ask("fill", store="full", first=first, last=last, **given)
+    others = [f"company-{number}" for number in range(1, (CONTACTS - 1) // MEMBERS + 1)]
+    sides["full"].ask("add_accounts", store="full", names=others)
     for name, side in sides.items():
-        side.ask("add", store=name, contact="small", count=SMALL)
-        side.ask("add", store=name, contact="other", count=SMALL)
-    sides["full"].ask("add", store="full", contact="large", count=LARGE)
+        side.ask("add", store=name, contacts=["small", "other"], count=SMALL)
+        side.ask("add_accounts", store=name, names=["acme"])
+    sides["full"].ask("add", store="full", contacts=["large"], count=LARGE)
+    for store, contact in ASKED:
+        sides[store].ask("add_doubted", store=store, contact=contact)
     print(f"{engine}: filled in {time.monotonic() - started:,.0f} s\n", flush=True)
+
+
+def _join(sides: dict[str, Side]) -> None:
+    """The small contacts belong to an account of their own, the large one to that of others."""
+    joining = [(*asked, "acme") for asked in ASKED[:2]]
+    joining += [(store, "other", "acme") for store in STORES]
+    joining += [("full", "large", "company-1")]
+    for store, contact, account in joining:
+        sides[store].ask("join", store=store, contact=contact, account=account)
 
 
 def _embedding_milliseconds() -> float:
@@ -103,45 +132,52 @@ def _embedding_milliseconds() -> float:
     return median(times[10:])
 
 
-def _about_contacts(sides: dict[str, Side], engine: str, embedding: float) -> None:
+def _reopen(sides: dict[str, Side], *, has_judge: bool) -> None:
+    for name, side in sides.items():
+        side.ask("reopen", store=name, has_judge=has_judge)
+
+
+def _print_columns() -> None:
     columns = ["engine", "call", "among others", "of one contact", "with embedding"]
     columns += ["ms: empty, full, large", "peak MB"]
     print(f"| {' | '.join(columns)} |\n|---|---|{'--:|' * (len(columns) - 2)}")
-    named = [("recall, cold", None), *((name, name) for name in ABOUT_A_CONTACT)]
-    for shown, name in named:
+
+
+def _about_contacts(
+    sides: dict[str, Side], engine: str, embedding: float, names: list[str]
+) -> None:
+    for name in names:
         rows = [_run(sides, name) for _ in range(RUNS + 1)][1:]  # the first one warms up
         empty, full, large = ([row[place] for row in rows] for place in range(3))
         milliseconds = ", ".join(f"{median(each):.2f}" for each in (empty, full, large))
         waited = "–"
-        if shown in EMBEDDED_WITH:
+        if not name.startswith(NOT_EMBEDDED):
             waited = _ratios([ms + embedding for ms in large], [ms + embedding for ms in full])
-        peak = f"{max(row[3] for row in rows):,.0f}" if name else "–"
+        peak = f"{max(row[3] for row in rows):,.0f}" if COLD not in name else "–"
         print(
-            f"| {engine} | {shown} | {_ratios(full, empty)} | {_ratios(large, full)} "
+            f"| {engine} | {name} | {_ratios(full, empty)} | {_ratios(large, full)} "
             f"| {waited} | {milliseconds} | {peak} |",
             flush=True,
         )
-    print()
 
 
-def _run(sides: dict[str, Side], name: str | None) -> list[float]:
+def _run(sides: dict[str, Side], name: str) -> list[float]:
     """The median milliseconds in the empty store, in the full one, and of the large contact there.
 
-    Then the most memory that a call took. Without a name it is a cold recall.
+    Then the most memory that a call took, unless it is a cold recall.
     """
-    asked = [("empty", "small"), ("full", "small"), ("full", "large")]
-    if name is None:
+    if COLD in name:
         colds = [
             sides[store].ask("cold_recall", store=store, contact=contact, other="other")
-            for store, contact in asked
+            for store, contact in ASKED
         ]
         return [*colds, 0.0]
-    told = [_call(sides[store], store, contact, name, CALLS_A_RUN + 1) for store, contact in asked]
+    told = [_call(sides[store], store, contact, name, CALLS_A_RUN + 1) for store, contact in ASKED]
     return [*(median(each["times"][1:]) for each in told), max(each["peak"] for each in told)]
 
 
 def _about_all(side: Side, engine: str) -> None:
-    print("| engine | call in the full store | ms, first and second | peak MB | grown by MB |")
+    print("\n| engine | call in the full store | ms, first and second | peak MB | grown by MB |")
     print("|---|---|--:|--:|--:|")
     for name in OF_THE_STORE:
         side.ask("reopen", store="full")

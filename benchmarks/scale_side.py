@@ -20,13 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.core_side import AGENT, RandomEmbedder, _milliseconds, answer, opened_file
-from reconciler import Memory, ops
+from reconciler import Decision, Memory, ops
+from reconciler.adapters.local_embedder import LocalEmbedder
+from reconciler.adapters.onnx_minilm import OnnxMinilm
+from reconciler.bootstrap.chosen_models import REACH_OF_PACKAGED
+from reconciler.config_files import load_reach
 from reconciler.errors import ReconcilerError
+from reconciler.settings import load_settings
 
 ZEROS = "0" * 12
 """How every id of the contact that is copied ends; a copy has its number there."""
 
 TEMPLATE = f"customer-{ZEROS}"
+COMPANY = "company-"
+"""How the id of an account begins; the contact that is copied belongs to the first of them."""
+
+FIRST_COMPANY = f"{COMPANY}0"
 NODES = {
     "Contact": "contact_key",
     "Session": "session_key",
@@ -51,17 +60,43 @@ KEYS = {"Agent": "agent_key", **NODES}
 COPIED_AT_ONCE = {"embedded": 500, "neo4j": 10}
 POOL_BYTES = 3 << 30
 QUESTION = "Which invoice is unpaid?"
+RECALLS = ["recall", "recall after a write"]
+RECALLS += ["recall, with an account", "recall after a write to the account"]
+DOUBTED, DOUBTING = "Has a dog.", "The dog died last week."
+"""A fact, and a note that ends it: no rule sees that, but the packaged judge does."""
+
+ACCOUNT_FACTS = 20
+OPERATOR = "operator"
 
 
 class Embedder(RandomEmbedder):
-    """Random vectors, but one and the same for every order: the guard sees their numbers differ."""
+    """Random vectors, but the model's for what the judge reads, and one and the same for orders.
+
+    The guard sees that the numbers of two orders differ.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        model, texts = LocalEmbedder(OnnxMinilm()), (DOUBTED, DOUBTING)
+        self._ready = dict(zip(texts, model.embed(texts), strict=True))
+        model.close()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = super().embed(texts)
         for row, text in enumerate(texts):
             if text.startswith("Order"):
                 vectors[row] = np.eye(1, self.dimension, dtype=np.float32)[0]
+            elif text in self._ready:
+                vectors[row] = self._ready[text]
         return vectors
+
+
+def judge() -> dict[str, Any]:
+    """Settings of the packaged judge, as with the packaged model; but it reads each note again."""
+    reach = load_reach(OnnxMinilm.model_id)
+    assert reach is not None
+    asked = {"mode": "auto", "provider": "packaged", "cache_size_max": 0}
+    return {**asked, "reach": REACH_OF_PACKAGED * reach}
 
 
 class Store:
@@ -72,22 +107,59 @@ class Store:
         self.is_embedded = settings["graph"] == "embedded"
         self.embedder = embedder  # None for the model of the settings
         self.numbers = itertools.count()
+        self.accounts: dict[str, str] = {}
+        self.judged: Decision | None = None
+        self.has_judge = False
         self.open()
 
     def open(self) -> None:
-        self.memory = Memory.open(embedder=self.embedder, **self.settings)
+        asked = judge() if self.has_judge else {"mode": "off"}
+        settings = load_settings(**self.settings, arbiter=asked)
+        self.memory = Memory.open(settings, embedder=self.embedder)
 
     def reopen(self) -> None:
         self.memory.close()
         self.open()
 
-    def add(self, contact: str, count: int) -> None:
-        """Facts of one contact, by the door."""
+    def add(self, contacts: Sequence[str], count: int) -> None:
+        """So many facts of each contact, by the door."""
         notes = [
-            {"agent_id": AGENT, "contact_id": contact, "text": self.note()} for _ in range(count)
+            {"agent_id": AGENT, "contact_id": contact, "text": self.note()}
+            for contact in contacts
+            for _ in range(count)
         ]
         report = self.memory.import_notes(map(json.dumps, notes))
         assert not report.errors, report.errors[:3]
+
+    def add_accounts(self, names: Sequence[str]) -> None:
+        """Accounts with facts of their own."""
+        self.add([f"account:{name}" for name in names], ACCOUNT_FACTS)
+
+    def join(self, contact: str, account: str) -> None:
+        """Make a contact belong to an account."""
+        self.accounts[contact] = account
+        self.memory.contact(AGENT, contact).join_account(account, by=OPERATOR)
+
+    def write_judged(self, contact: str) -> None:
+        """A note that the judge has to read."""
+        self.judged = self.memory.add_contact_note(AGENT, contact, DOUBTING)
+
+    def undo_judged(self, contact: str) -> None:
+        """Undo what the packaged judge decided just now, so that the fact can be doubted again.
+
+        After an undo the next write reads the contact's facts again, so one comes in between.
+        """
+        assert self.judged
+        opinion = self.judged.opinion
+        assert self.judged.decided_by == "arbiter", self.judged.reason
+        assert opinion.arbiter is not None
+        assert opinion.arbiter.startswith("packaged-")
+        assert not opinion.is_cached
+        assert self.judged.timings.arbitrate_ms > 0
+        decision_id, self.judged = self.judged.decision_id, None
+        about = self.memory.contact(AGENT, contact)
+        about.revert(decision_id, by=OPERATOR, reason="The dog is well.")
+        self.memory.add_contact_note(AGENT, contact, self.note())
 
     def note(self) -> str:
         return f"Invoice {next(self.numbers)} is unpaid"
@@ -95,11 +167,15 @@ class Store:
     def calls(self, contact: str) -> dict[str, Callable[[], object]]:
         """What is looked at, by name: about a contact, about the agent, about the whole store."""
         memory = self.memory
+        account = self.accounts.get(contact, FIRST_COMPANY)
         erasure_store = self.memory._services.erasure_store
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),
-            "recall": lambda: memory.contact(AGENT, contact).recall(QUESTION),
-            "recall after a write": lambda: memory.contact(AGENT, contact).recall(QUESTION),
+            "write, judged": lambda: self.write_judged(contact),
+            "write to the account": lambda: memory.account(AGENT, account).note(self.note()),
+            **dict.fromkeys(RECALLS, lambda: memory.contact(AGENT, contact).recall(QUESTION)),
+            "accounts": lambda: memory.contact(AGENT, contact).accounts(),
+            "account: members": lambda: self.members(account, contact),
             "history, all": lambda: memory.contact(AGENT, contact).history(),
             "history, 50": lambda: memory.contact(AGENT, contact).history(limit=50),
             "decisions, 50": lambda: memory.contact(AGENT, contact).decisions(),
@@ -120,22 +196,32 @@ class Store:
             "doctor: erasures": lambda: erasure_store.list_erasures(is_unfinished=True),
         }
 
-    def fill(self, facts_of_each: int, first: int, last: int) -> None:
-        """The template, where the store is new, and copies of it."""
+    def members(self, account: str, contact: str) -> None:
+        """The contacts of an account, as its page finds them; the contact must be one of them."""
+        hits = self.memory.agent(AGENT).recall_about(f"account:{account}", limit=500)
+        assert contact in {hit.contact_id for hit in hits if hit.fact.account == account}
+
+    def fill(self, facts_of_each: int, first: int, last: int, members: int = 100) -> None:
+        """The template, where the store is new, and copies of it, so many to an account."""
         if not self.memory.agent(AGENT).contacts(limit=1):
+            self.add_accounts([FIRST_COMPANY])
             self.write_template(facts_of_each)
-        self.copy(first, last)
+        self.copy(first, last, members)
 
     def write_template(self, count: int) -> None:
-        """A contact of so many facts, live and ended, a refusal, a question and a dispute."""
+        """A contact of so many facts, live and ended, a refusal, a question and a dispute.
+
+        One of its facts is that it belongs to an account.
+        """
         with patch("uuid.uuid4", _number_zero):
             texts = ["Thanks a lot!", "Has diabetes", "Order 1 is late", "Order 2 is late"]
             texts += ["Lives in Pune", "She moved to Mumbai", "She moved to Delhi"]
-            texts += [self.note() for _ in range(count - 5)]
+            texts += [self.note() for _ in range(count - 6)]
             for text in texts:
                 self.memory.add_contact_note(AGENT, TEMPLATE, text)
+            self.join(TEMPLATE, FIRST_COMPANY)
 
-    def copy(self, first: int, last: int) -> None:
+    def copy(self, first: int, last: int, members: int) -> None:
         """Copies of the template, by the engine itself."""
         size = COPIED_AT_ONCE[self.settings["graph"]]
         starts = range(first, last + 1, size)
@@ -144,12 +230,12 @@ class Store:
             self.memory.close()
             with opened_file(self.settings, POOL_BYTES) as connection:
                 for part in parts:
-                    _copy_embedded(connection, *part)
+                    _copy_embedded(connection, *part, members)
             self.open()
         else:
             with self._driver() as driver:
                 for part in parts:
-                    _copy_neo4j(driver, *part)
+                    _copy_neo4j(driver, *part, members)
 
     def _driver(self) -> Any:
         server = self.settings["neo4j"]
@@ -165,9 +251,11 @@ def _number_zero() -> uuid.UUID:
     return uuid.UUID(f"{uuid.uuid1().hex[:8]}{uuid.uuid1().hex[:4]}40008000{ZEROS}")
 
 
-def _copy_embedded(connection: Any, first: int, last: int) -> None:
+def _copy_embedded(connection: Any, first: int, last: int, members: int) -> None:
     """Table by table, in bulk; what is copied is found by how its key ends."""
-    number = f"UNWIND range({first}, {last}) AS number RETURN"
+    number = f"UNWIND range({first}, {last}) AS number WITH *, "
+    number += "lpad(CAST(number AS STRING), 12, '0') AS tail, "
+    number += f"concat('{COMPANY}', CAST(number / {members} AS STRING)) AS company RETURN"
     for label, key in NODES.items():
         values = [_numbered_here("one", *column) for column in _columns(connection, label)]
         _copy(
@@ -196,22 +284,28 @@ def _columns(connection: Any, table: str) -> list[tuple[str, str]]:
 
 
 def _numbered_here(node: str, name: str, kind: str) -> str:
+    value = f"{node}.`{name}`"
     if kind != "STRING":
-        return f"{node}.`{name}`"
-    tail = "lpad(CAST(number AS STRING), 12, '0')"
-    return f"replace({node}.`{name}`, '{ZEROS}', {tail})"
+        return value
+    # If the first value of a column is null, the engine's replace() gives null for all of them.
+    changed = f"replace(replace({value}, '{ZEROS}', tail), '{FIRST_COMPANY}', company)"
+    return f"CASE WHEN {value} IS NULL THEN NULL ELSE {changed} END"
 
 
-def _copy_neo4j(driver: Any, first: int, last: int) -> None:
+def _copy_neo4j(driver: Any, first: int, last: int, members: int) -> None:
     """All copies of one transaction: nodes by their label, then links between their ends."""
     given = {"zeros": ZEROS, "first": first, "last": last, "contact": TEMPLATE, "agent": AGENT}
+    given |= {"members": members, "begins": COMPANY, "company": FIRST_COMPANY}
     number = "UNWIND range($first, $last) AS number "
-    number += "WITH *, right($zeros + toString(number), 12) AS tail "
+    number += "WITH *, right($zeros + toString(number), 12) AS tail, "
+    number += "$begins + toString(number / $members) AS company "
     with driver.session() as session, session.begin_transaction() as transaction:
         for label in NODES:
             own, names = _template_of(transaction, label, given)
             # One SET: with the template's own key, even for a moment, a copy is refused.
-            changes = ", ".join(f"{n}: replace(one.{n}, $zeros, tail)" for n in names)
+            changes = ", ".join(
+                f"{n}: replace(replace(one.{n}, $zeros, tail), $company, company)" for n in names
+            )
             transaction.run(
                 f"{own} {number} CREATE (copy:$(labels(one))) SET copy = one {{.*, {changes}}}",
                 given,
@@ -247,7 +341,8 @@ def _template_of(transaction: Any, label: str, given: dict[str, Any]) -> tuple[s
     if label not in _NUMBERED:
         told = transaction.run(
             f"{own} UNWIND keys(one) AS name WITH one, name WHERE valueType(one[name]) "
-            "STARTS WITH 'STRING' AND one[name] CONTAINS $zeros RETURN DISTINCT name",
+            "STARTS WITH 'STRING' AND (one[name] CONTAINS $zeros OR one[name] CONTAINS $company) "
+            "RETURN DISTINCT name",
             given,
         )
         _NUMBERED[label] = [str(row["name"]) for row in told]
@@ -266,14 +361,30 @@ class Side:
     def close(self, store: str) -> None:
         self.stores.pop(store).memory.close()
 
-    def reopen(self, store: str) -> None:
+    def reopen(self, store: str, *, has_judge: bool = False) -> None:
+        self.stores[store].has_judge = has_judge
         self.stores[store].reopen()
 
-    def fill(self, store: str, facts_of_each: int, first: int, last: int) -> None:
-        self.stores[store].fill(facts_of_each, first, last)
+    def fill(self, store: str, **given: int) -> None:
+        filled = self.stores[store]
+        filled.fill(**given)
+        last = f"customer-{given['last']:012}"
+        [fact] = filled.memory.contact(AGENT, last).accounts()
+        assert fact.account == f"{COMPANY}{given['last'] // given['members']}"
 
-    def add(self, store: str, contact: str, count: int) -> None:
-        self.stores[store].add(contact, count)
+    def add(self, store: str, contacts: list[str], count: int) -> None:
+        self.stores[store].add(contacts, count)
+
+    def add_accounts(self, store: str, names: list[str]) -> None:
+        self.stores[store].add_accounts(names)
+
+    def add_doubted(self, store: str, contact: str) -> None:
+        self.stores[store].memory.add_contact_note(AGENT, contact, DOUBTED)
+
+    def join(self, store: str, contact: str, account: str) -> None:
+        self.stores[store].join(contact, account)
+        hits = self.stores[store].memory.contact(AGENT, contact).recall(QUESTION)
+        assert account in {hit.account for hit in hits}
 
     def await_index(self, store: str) -> bool:
         """Whether the engine has an index of vectors, once it is built."""
@@ -286,14 +397,18 @@ class Side:
 
     def call(self, store: str, contact: str, name: str, count: int) -> dict[str, Any]:
         """The milliseconds of each call, the memory that the process took at most, or an error."""
-        calls = self.stores[store].calls(contact)
+        looking = self.stores[store]
+        calls = looking.calls(contact)
+        written = name.partition(" after a ")[2]
         before = _peak_megabytes(is_reset=True)
         times = []
         try:
             for _ in range(count):
-                if name.endswith("after a write"):
-                    calls["write"]()
+                if written:
+                    calls[written]()
                 times.append(_milliseconds(calls[name]))
+                if name == "write, judged":
+                    looking.undo_judged(contact)
         except ReconcilerError as error:
             return {"times": [], "peak": None, "grown": None, "error": str(error)[:80]}
         peak = _peak_megabytes()
