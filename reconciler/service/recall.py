@@ -37,7 +37,7 @@ from reconciler.domain.recalling.recallable import Recallable, Recalling, Recall
 from reconciler.domain.recalling.recalled import Recalled, with_accounts
 from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
 from reconciler.domain.records.kinds import LASTING, Clock, FactState
-from reconciler.domain.records.notes import CONTACT_SUBJECT, Scope
+from reconciler.domain.records.notes import ACCOUNT, CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
 from reconciler.frozen import Strings, field_names, frozen, in_order, present
@@ -518,7 +518,9 @@ class FactFinder:
             InvalidRequestError: the name has no letter or digit.
         """
         if all_contacts:
-            facts = self._mentioning(scope, longest_word(name))
+            # All memberships have the word "account"; few have this account's name.
+            word = longest_word(name.removeprefix(ACCOUNT)) or longest_word(name)
+            facts = self._mentioning(scope, word)
         else:
             facts = ((scope.contact_id, fact) for fact in self.fact_store.list_facts(scope))
         hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])

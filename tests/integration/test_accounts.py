@@ -623,3 +623,12 @@ def test_a_memory_without_a_model_has_accounts_too(tmp_path: Path) -> None:
         ada = memory.contact("crm", "ada")
         ada.join_account("acme", by="olga")
         assert texts(ada, "contract") == {ENDS, LIMIT}
+
+
+def test_the_members_of_an_account_are_listed_whatever_it_is_called(memory: Memory) -> None:
+    for account in ("acme", "x1", "account"):
+        told(memory, account=account)
+        memory.contact("crm", f"of {account}").note("Lives in Pune.")
+        memory.contact("crm", f"of {account}").join_account(account, by="olga")
+        found = memory.agent("crm").recall_about(f"account:{account}", limit=50)
+        assert [hit.contact_id for hit in found if hit.fact.account == account] == [f"of {account}"]
