@@ -155,7 +155,25 @@ def test_near_rivals_that_fit_as_well_are_ordered_by_when_they_were_said(
 ) -> None:
     numbers = numbers_of([fact("stale", age_days=1 / 1440), fact("newest")])
     among = np.array([[1.0, likeness], [likeness, 1.0]])
-    recency = recency_among(numbers, among, np.array([0.5, similarity]), RankingPolicy())
+    fits, words = np.array([0.5, similarity]), np.zeros(2)
+    recency = recency_among(numbers, among, fits, words, RankingPolicy())
+    assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
+
+
+@every(
+    ("likeness", "stale", "newest", "is_halved"),
+    [
+        *((0.6, 0.75, 0.75, True), (0.59, 0.75, 0.75, False), (0.6, 0.74, 0.74, False)),
+        *((0.6, 1.0, 0.9, False), (0.6, 0.9, 1.0, False)),
+    ],
+)
+def test_facts_with_the_same_words_of_the_question_are_rivals_though_one_fits_less(
+    likeness: float, stale: float, newest: float, is_halved: bool
+) -> None:
+    numbers = numbers_of([fact("stale", age_days=1 / 1440), fact("newest")])
+    among = np.array([[1.0, likeness], [likeness, 1.0]])
+    fits, words = np.array([0.9, 0.5]), np.array([stale, newest])
+    recency = recency_among(numbers, among, fits, words, RankingPolicy())
     assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
 
 

@@ -84,6 +84,11 @@ _AS_WELL = 0.1
 benchmarks/recall.py: with a larger number, later words that fit less well come before the evidence
 that fits best."""
 
+_SAME_WORDS_MIN = 0.75
+_LESS_NEAR = 0.1
+"""Facts with the same words of a question, at least this share of them, are rivals if they are this
+much less near to each other than others. Source: benchmarks/consolidation.py."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_DAY = 86_400 * 10**6
@@ -198,25 +203,30 @@ def recency_among(
     numbers: Numbers,
     likeness: NDArray[np.floating[Any]],
     similarity: Scores,
+    words: Scores,
     policy: RankingPolicy,
 ) -> Scores:
     """Recency of each fact among rivals: half as much for each rival that was said later.
 
     So a stale value comes after the new one. Rivals are facts near to each other that fit the
-    question equally well. Only their order counts, not their age: in a memory of months most facts
+    question equally well. If they have the same words of it, they may be less near to each other,
+    and fit less well: they differ in what is not asked, such as the value. Only their order counts, not their age: in a memory of months most facts
     have a newer one that is like them. A fact without a later rival counts as new.
 
     Args:
         numbers: the numbers of facts that were chosen together.
         likeness: the cosine between each two facts, shape (facts, facts).
         similarity: the similarity of each fact to the question, shape (facts,).
+        words: the share of the question's words that each fact has, shape (facts,).
         policy: the cosine from which facts are rivals.
     """
     said_at = numbers["last_confirmed_at"]
     is_later = said_at[None, :] > said_at[:, None]
     fits_as_well = similarity[None, :] >= similarity[:, None] - _AS_WELL
-    are_rivals = likeness >= policy.rival_cosine_min
-    recency: Scores = 0.5 ** (are_rivals & is_later & fits_as_well).sum(axis=1)
+    are_rivals = (likeness >= policy.rival_cosine_min) & fits_as_well
+    has_same_words = np.isclose(words[None, :], words[:, None]) & (words >= _SAME_WORDS_MIN)
+    are_rivals |= (likeness >= policy.rival_cosine_min - _LESS_NEAR) & has_same_words
+    recency: Scores = 0.5 ** (are_rivals & is_later).sum(axis=1)
     return recency
 
 

@@ -394,7 +394,8 @@ class Recallable:
             similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
         else:
             similarity = near.similarity(page, policy)
-            recency = recency_among(numbers, self._likeness(page), similarity, policy)
+            shares = near.words.shares[page]
+            recency = recency_among(numbers, self._likeness(page), similarity, shares, policy)
         upcoming = is_ahead(numbers, now)
         holds = holding(numbers, now) & ~upcoming
         recency = np.where(holds, recency, 0.0)  # what may have changed, or does not hold yet
