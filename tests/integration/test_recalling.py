@@ -180,6 +180,14 @@ def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Mem
     assert {each.is_disputed for each in found} == {len(found) > 1}
 
 
+def test_what_the_contact_likes_and_hates_is_in_dispute(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    for text in ("Likes phone calls.", "Hates phone calls.", "Hates video calls."):
+        priya.note(text)
+    [dispute] = priya.disputes()
+    assert {fact.text for fact in dispute.facts} == {"Likes phone calls.", "Hates phone calls."}
+
+
 def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) -> None:
     memory.add_contact_note(
         "crm", "priya", "His birthday is in May.", subject="son", attribute="birthday", value="May"

@@ -256,6 +256,10 @@ def test_a_relative_as_the_subject_is_found(note: str, fact: str) -> None:
                 ("Doesn't have a dog any more", "Has a dog"),
                 ("Doesn't smoke anymore.", "Smokes"),
                 ("Isn't a member any more", "Is a member"),
+                # Of contraries only one holds of the same thing.
+                ("Hates phone calls", "Likes phone calls"),
+                ("I love phone calls", "Hates phone calls"),
+                ("Rejects credit cards", "Accepts credit cards"),
             ],
             False: [
                 # A number of something else is no change.
@@ -294,6 +298,12 @@ def test_a_relative_as_the_subject_is_found(note: str, fact: str) -> None:
                     "Spends $297 on gift wrapping in the past 3 months",
                     "Redeemed a $500 gift card once",
                 ),
+                # A contrary of another thing, of another person or denied is no change.
+                ("Hates video calls", "Likes phone calls"),
+                ("Likes phone calls in the evening", "Hates phone calls in the morning"),
+                ("His wife hates phone calls", "Likes phone calls"),
+                ("Doesn't hate phone calls", "Likes phone calls"),
+                ("Sends the reports", "Receives the reports"),
                 # A denial of something else is no change.
                 ("Never eats out", "Has a red car"),
                 ("Stopped smoking", "Has a red car"),

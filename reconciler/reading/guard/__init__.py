@@ -128,6 +128,7 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_negation,
     find_cessation,
     find_voice,
+    find_words,
     find_order,
     find_labelled,
 )
@@ -138,7 +139,6 @@ _FINDERS = (
     *_FINDERS_OF_CHANGES,
     find_currencies,
     find_signs,
-    find_words,
     find_names,
     find_alike,
     find_more,
@@ -199,8 +199,7 @@ def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """True if a person who reads both would ask which one holds."""
     differences = tuple(findings)
-    changes = [each for each in differences if each.is_change and not _is_apart(each, note, fact)]
-    if changes:
+    if any(each.is_change and not _is_apart(each, note, fact) for each in differences):
         return True
     if is_event(note) or is_event(fact):
         return False

@@ -203,12 +203,15 @@ def is_of_another(of: Reading, other: Reading) -> bool:
 
 
 def find_words(new: Reading, old: Reading) -> Found:
-    """Find another member of a closed class."""
+    """Find another member of a closed class; of contraries ("likes", "hates") one side holds."""
+    contraries = len(lexicon("guard").words("contrary"))
     for number in sorted(new.sides.keys() & old.sides.keys()):
         in_note = _missing(new.sides[number], old.sides[number])
         in_fact = _missing(old.sides[number], new.sides[number])
         if in_note and in_fact:
-            yield Finding(Difference.WORD, in_note, in_fact)
+            found = Finding(Difference.WORD, in_note, in_fact)
+            is_plain = number < contraries and not (new.negated or old.negated)
+            yield replace(found, is_change=is_plain and has_no_other_words(new, old, [found]))
 
 
 def find_labelled(new: Reading, old: Reading) -> Found:
@@ -253,8 +256,7 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
     """True if both have the same words of content, light words and the findings' aside."""
     tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
-    known = words_of("light").union(token.value for token in tokens)
-    return (new.stems ^ old.stems) <= known
+    return _is_same_but_for(new, old, *(token.value for token in tokens))
 
 
 def _units(reading: Reading) -> frozenset[str]:
@@ -367,10 +369,10 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Find stems that the other text has with a prefix that denies them: paid and unpaid."""
     prefixes = lexicon("guard").words("negative_prefix")
-    for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
+    for denied in sorted(others - stems):
         for prefix in prefixes:
             plain = denied.removeprefix(prefix)
-            if plain != denied and plain in stems and plain not in others:
+            if plain in stems - others:
                 yield plain, denied
 
 
@@ -405,8 +407,7 @@ def find_order(new: Reading, old: Reading) -> Found:
     """Find swapped words: the same words in another order that is more than mere wording."""
     is_sorted = new.canonical < old.canonical  # so that the answer is the same both ways
     here, there = (new, old) if is_sorted else (old, new)
-    swapped = _Order(here.words, there.words).swapped()
-    if swapped:
+    if swapped := _Order(here.words, there.words).swapped():
         as_here = " ".join(here.words[pair.here].text for pair in swapped)
         as_there = " ".join(there.words[at].text for at in sorted(pair.there for pair in swapped))
         in_note, in_fact = (as_here, as_there) if is_sorted else (as_there, as_here)

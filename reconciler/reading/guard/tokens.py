@@ -69,10 +69,11 @@ def english_words() -> frozenset[str]:
 
 @cache
 def opposites() -> dict[str, tuple[int, int]]:
-    """Return by word of a pair of opposites its closed class and its side."""
+    """Return by word of a pair of opposites its closed class and its side; contraries first."""
+    words = lexicon("guard").words
     return {
         word: (number, side)
-        for number, line in enumerate(lexicon("guard").words("opposite"))
+        for number, line in enumerate((*words("contrary"), *words("opposite")))
         for side, words in enumerate(line.split("|"))
         for word in words.split()
     }
