@@ -126,6 +126,15 @@ def test_a_fact_ends_as_the_one_that_it_replaced_would(
     assert (made.action is Action.UPDATE) is ends
 
 
+def test_a_fact_ends_as_one_that_became_its_history_would(memory: Memory) -> None:
+    zoe, now = memory.contact("crm", "zoe"), datetime.now(UTC)
+    for text, days in (("Moved to Bristol.", 20), ("Lives in Leeds.", 30), ("Lives in York.", 10)):
+        zoe.note(text, said_at=now - timedelta(days=days))
+    assert [chain.facts[0].text for chain in zoe.history() if chain.facts[0].is_live] == [
+        "Lives in York."
+    ]
+
+
 def test_two_values_of_one_slot_are_never_said_to_hold_both(judge: PackagedArbiter) -> None:
     budget = {"subject": "contact", "attribute": "budget", "is_single_valued": True}
     was, now = (Slot(value=value, value_key=value, **budget) for value in ("35k", "60k"))

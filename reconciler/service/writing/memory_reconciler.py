@@ -531,7 +531,7 @@ class MemoryReconciler:
         replaced = grouped(
             (each.head_id, (each.text, each.slot))
             for each in beneath
-            if each.was_contradicted and each.was_live and not each.is_void
+            if (each.was_contradicted or not each.was_live) and not each.is_void
             if each.cosine >= _REPLACED_COSINE_MIN
         )
         return tuple(

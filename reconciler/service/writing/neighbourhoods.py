@@ -345,10 +345,12 @@ class Neighbourhood:
             self._end(ended_id)
         if commit.kept and self._knows(commit.kept):
             self._keep(commit.kept)
-        if commit.fact and not commit.fact.has_ended and commit.vector.size:
-            self._add(commit.fact, commit.vector)
-            if not commit.decision.superseded_ids:
-                self.replacing_none.add(commit.fact.fact_id)
+        fact = commit.fact
+        if fact and fact.has_ended:  # history of one of the facts, which one is read again
+            self.replacing_none.clear()
+        elif fact and commit.vector.size:
+            self._add(fact, commit.vector)
+            self.replacing_none.update(() if commit.decision.superseded_ids else [fact.fact_id])
 
     def _keep(self, fact: Fact) -> None:
         """Replace a known fact by its new state: it was repeated, and may have a slot now."""
