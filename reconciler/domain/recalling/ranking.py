@@ -210,8 +210,9 @@ def recency_among(
 
     So a stale value comes after the new one. Rivals are facts near to each other that fit the
     question equally well. If they have the same words of it, they may be less near to each other,
-    and fit less well: they differ in what is not asked, such as the value. Only their order counts, not their age: in a memory of months most facts
-    have a newer one that is like them. A fact without a later rival counts as new.
+    and fit less well: they differ in what is not asked, such as the value. Only their order counts,
+    not their age: in a memory of months most facts have a newer one that is like them. A fact
+    without a later rival counts as new.
 
     Args:
         numbers: the numbers of facts that were chosen together.
