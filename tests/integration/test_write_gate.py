@@ -206,7 +206,7 @@ def with_policy(folder: Path, old: str, new: str) -> dict[str, Any]:
 def test_a_dry_run_judges_by_the_policy_that_the_memory_was_opened_with(
     open_memory: Open, tmp_path: Path
 ) -> None:
-    own = with_policy(tmp_path, 'version = "10"', 'version = "mine"')
+    own = with_policy(tmp_path, 'version = "9"', 'version = "mine"')
     with open_memory(gate=own) as memory:
         own["policy_file"].write_text("no policy", encoding="utf-8")
         would_be, was = (
@@ -296,7 +296,7 @@ def test_a_disposal_is_stored_whole_as_it_was_returned(
 def assert_every_finding(decision: Decision) -> None:
     found = decision.gate
     assert found is not None
-    assert (found.policy_version, found.domain) == ("10", "general")
+    assert (found.policy_version, found.domain) == ("9", "general")
     assert [each.check for each in found.findings] == list(CHECKS)
     assert found.parts
     assert 0 <= found.confidence <= 1

@@ -307,33 +307,6 @@ def test_a_place_of_work_that_a_note_is_about_is_no_matter_of_health() -> None:
     assert judged(candidate("It is on 3 May.", slot=ill)).disposal is CONSENT
 
 
-@every("name", ["Gay Patel", "Roma Ashkenazi"])
-def test_a_persons_name_is_no_restricted_topic(name: str) -> None:
-    assert judged(candidate(f"{name} prefers e-mail.")).disposal is CONSENT
-    assert judged(candidate(f"{name} prefers e-mail.", contact_name=name)).disposal is ADMIT
-    called = Slot(subject="contact", attribute="name", value=name, is_single_valued=True)
-    assert judged(candidate(f"Name: {name}.", slot=called)).disposal is ADMIT
-    gay = candidate(f"{name} is gay.", contact_name=name)
-    assert judged(gay).disposal is CONSENT
-    lover = replace(called, attribute="interest")
-    assert judged(candidate(f"Is fond of {name}.", slot=lover)).disposal is CONSENT
-
-
-@every("name", ["Gay", "gay patel"])
-def test_what_is_no_full_name_of_a_person_hides_no_topic(name: str) -> None:
-    text = f"{name} prefers e-mail."
-    assert judged(candidate(text, contact_name=name)).disposal is CONSENT
-
-
-def test_a_name_that_is_a_small_word_is_no_filler() -> None:
-    text = "Goes by Will."
-    called = Slot(
-        subject="contact", attribute="preferred_name", value="Will", is_single_valued=True
-    )
-    assert judged(candidate(text)).disposal is REJECT
-    assert judged(candidate(text, slot=called, slot_read_from=text)).disposal is ADMIT
-
-
 NOT_PLAIN = [
     SARCASM,
     "If they ever switch to SAP, they need our connector.",

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.policy import Check, GatePolicy
-from reconciler.domain.gate.reading import ClaimReading
+from reconciler.domain.gate.reading import ClaimReading, has_given_slot
 from reconciler.domain.records.candidates import (
     UNREAD,
     Candidate,
@@ -115,10 +115,8 @@ def _evidence(case: Case) -> CheckResult:
     if not candidate.evidence:
         return _reject(GateReason.NO_PROVENANCE, "no episode supports it")
     if missing:
-        return _reject(
-            GateReason.SPAN_NOT_IN_EVIDENCE,
-            f"{missing} of the quoted passages are not in the source text",
-        )
+        detail = f"{missing} of the quoted passages are not in the source text"
+        return _reject(GateReason.SPAN_NOT_IN_EVIDENCE, detail)
     episodes = case.precedents.observations_with(candidate)
     sessions = case.precedents.sessions_with(candidate)
     return _pass(f"{_counted(episodes, 'episode')} of {_counted(sessions, 'session')}")
@@ -138,7 +136,8 @@ def _ownership(case: Case) -> CheckResult:
     if any(other.scope.tenant != owner.tenant for other in others):
         return _reject(GateReason.AMBIGUOUS_OWNER, "its evidence belongs to another tenant")
     if any(other.is_private for other in others):
-        return _reject(GateReason.PRIVATE_EVIDENCE, "its evidence is private to another contact")
+        detail = "its evidence is private to another contact"
+        return _reject(GateReason.PRIVATE_EVIDENCE, detail)
     return _pass("its evidence is the contact's own, or shared")
 
 
@@ -174,6 +173,8 @@ def _meaning(case: Case) -> CheckResult:
         # The cue of a model; for words the sentence itself is the cue.
         told = f" ({meaning.cue})" if meaning.is_whole else ""
         return _pass(f"a remark that does not show that it lasts{told}; {importance}")
+    if meaning.kind is Meaning.FILLER and has_given_slot(case.candidate.note):
+        return _pass(f"small words ({meaning.cue!r}) with a given value; {importance}")
     if meaning.kind is Meaning.FILLER and meaning.is_whole:
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"says nothing ({meaning.cue})"
     if meaning.kind is not Meaning.STATEMENT:
@@ -325,8 +326,8 @@ def consent_topic(case: Case) -> str | None:
     """
     is_read = case.candidate.confidence is not None
     own = "" if is_read else (case.candidate.note.topic or "").casefold()
-    named = filter(None, (own, *case.reading.topics))
-    wanted = next(filter(case.policy.needs_consent, named), None)
+    named = [*([own] if own else []), *case.reading.topics]
+    wanted = next((topic for topic in named if case.policy.needs_consent(topic)), None)
     is_everything = "*" in case.policy.domain_rule.consent_topics
     return wanted or (case.policy.domain if is_everything else None)
 

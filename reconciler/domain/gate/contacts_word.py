@@ -206,13 +206,16 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 
 def _is_unread_contrary(cited: _Clause) -> bool:
     """True if words of another language beside the cited words deny them or ask."""
-    return denies_something(cited.rest) or bool(_is_asked(cited.text) and _words(cited.rest))
+    words = _words(cited.rest)
+    negations = words_of("foreign_negation", "negation")
+    return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
 def _is_over(said: str, claim: str) -> bool:
     """True if the words describe as past what the claim describes as present."""
-    was, is_now = _WAS.search, _IS.search
-    return bool(was(said) and not is_now(said) and is_now(claim) and not was(claim))
+    return bool(_WAS.search(said) and not _IS.search(said)) and bool(
+        _IS.search(claim) and not _WAS.search(claim)
+    )
 
 
 def _is_asked(said: str) -> bool:
@@ -226,16 +229,13 @@ def _is_stated_by_the_contact(evidence: Evidence, claim: str) -> bool:
 
 
 def _is_plain_statement(sentence: str, claim: str) -> bool:
+    is_open = bool(find_speculation(sentence) or _OPEN.search(sentence))
+    is_hedged = is_open or find_hedge_of(claim, sentence) is not None
     plain = read_text(sentence).plain
     is_literal = classify_literalness(sentence).kind is Literalness.LITERAL and not (
         find_condition(plain) or is_reported(plain)
     )
-    return is_literal and not (
-        find_speculation(sentence)
-        or _OPEN.search(sentence)
-        or find_hedge_of(claim, sentence)
-        or _is_asked(sentence)
-    )
+    return is_literal and not is_hedged and not _is_asked(sentence)
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:

@@ -209,19 +209,19 @@ def _called(topic: str | None) -> str:
 
 
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
-    if reason in _BY_REASON:
-        return _BY_REASON[reason]
+    if reason is GateReason.DIRECTIVE:
+        return "review"
+    if reason is GateReason.FORGOTTEN_BEFORE:
+        return "forgotten"
+    if reason is GateReason.UNTRUSTED_SOURCE:
+        return "untrusted"
+    if reason is GateReason.UNREAD_LANGUAGE:
+        return "unread"
     if disposal is not Disposal.CONSENT and reason is GateReason.NEEDS_APPROVAL:
         return "approval"
-    return _BY_SOURCE[candidate.note.trust][disposal is Disposal.CONSENT]
+    asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]
+    return asked_for_consent if disposal is Disposal.CONSENT else asked
 
-
-_BY_REASON = {
-    GateReason.DIRECTIVE: "review",
-    GateReason.FORGOTTEN_BEFORE: "forgotten",
-    GateReason.UNTRUSTED_SOURCE: "untrusted",
-    GateReason.UNREAD_LANGUAGE: "unread",
-}
 
 _HIDDEN = "(hidden)"
 """The words that a person reads instead of a hash; other words in brackets belong to the note."""
@@ -427,12 +427,11 @@ def with_effective_source(candidate: Candidate) -> Candidate:
         said = SourceKind.USER_EXPLICIT if by_contact else SourceKind.OPERATOR
         return replace(candidate, note=replace(note, source_kind=said))
     source = note.trust
-    heard = [evidence.source_kind for evidence in candidate.evidence]
-    if candidate.confidence is not None:  # a person who says it has no extractor's confidence
-        heard.append(SourceKind.EXTRACTOR)
-    for kind in heard:
-        if kind.is_trusted_less_than(source):
-            source = kind
+    if candidate.confidence is not None and SourceKind.EXTRACTOR.is_trusted_less_than(source):
+        source = SourceKind.EXTRACTOR  # a person who says it has no extractor's confidence
+    for evidence in candidate.evidence:
+        if evidence.source_kind.is_trusted_less_than(source):
+            source = evidence.source_kind
     if source is note.trust:
         return candidate
     return replace(candidate, note=replace(note, source_kind=source))

@@ -11,7 +11,6 @@ from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.notes import Note, Remembered
-from reconciler.domain.values.placing import NAMING
 from reconciler.frozen import Strings, field_names, frozen
 from reconciler.reading.cues.classification import (
     Literalness,
@@ -32,7 +31,6 @@ from reconciler.reading.cues.injection import Directive, DirectiveFinding, find_
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leaning, Leanings
 from reconciler.reading.cues.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.reading.kinds import Category, RecallSemantics
-from reconciler.reading.values.slot_kinds import is_value
 
 _BROUGHT = frozenset(field_names(Remembered))
 _BESIDE_THE_TEXT = frozenset(field_names(Note)) - {"text"}
@@ -85,12 +83,10 @@ def read(
     quoted = tuple(
         dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
     )
-    # A person has said that it is worth keeping, or it says at least what its slot does.
-    has_slot = _has_slot(candidate.note)
-    if candidate.confirmed_by or has_slot:
+    if candidate.confirmed_by:  # a person has said that it is worth keeping
         leanings = leanings.without(_WORTHLESS)
-    if has_slot and not candidate.note.slot_read_from:
-        leanings = leanings.without({Leaning.ORDER})
+    if has_given_slot(candidate.note):  # it says at least that
+        leanings = leanings.without(_WORTHLESS | {Leaning.ORDER})
     semantics = _semantics(candidate)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
@@ -99,9 +95,7 @@ def read(
     if (health := leanings.cue(Leaning.HEALTH)) and not _ALLERGY.search(claim):
         topics.setdefault("health", health)
     meaning = _meaning(claim, leanings)
-    # Filler lasts only with a slot: a name may be a small word ("Goes by Will.").
-    is_said = has_slot or (meaning.kind is not Meaning.FILLER and (trigger or semantics))
-    if is_said and meaning.kind is not Meaning.RAW_OUTPUT:
+    if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
         meaning = MeaningFinding(Meaning.STATEMENT, "")
     return ClaimReading(
         meaning=meaning,
@@ -150,12 +144,12 @@ def _weight(note: Note, claim: str, meaning: MeaningFinding, leanings: Leanings)
     if leanings.cue(Leaning.STANDING):
         return Weight.WISH
     weight = infer_weight(claim)
-    if weight not in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
-        return weight
-    if leanings.cue(Leaning.CORRECTION):
+    if leanings.cue(Leaning.CORRECTION) and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
         return Weight.CORRECTION
     is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
-    return Weight.IDENTITY if is_known else weight
+    if is_known and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+        return Weight.IDENTITY
+    return weight
 
 
 def _semantics(candidate: Candidate) -> RecallSemantics | None:
@@ -167,8 +161,17 @@ def _semantics(candidate: Candidate) -> RecallSemantics | None:
     return semantics
 
 
+_MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
+"""The meaning with the slot, an order or "remember that", which make a note lasting."""
+
+
 def _has_slot(note: Note) -> bool:
     return note.slot is not None and bool(note.slot.attribute and note.slot.value)
+
+
+def has_given_slot(note: Note) -> bool:
+    """True if attribute and value came with the note: "Yes, it is." says no more than they do."""
+    return _has_slot(note) and note.slot_read_from is None
 
 
 def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
@@ -205,11 +208,11 @@ def _directives(
     a whole orders nothing ("Write access is with Ada.").
     """
     note, claim = candidate.note, candidate.claim
-    heard = (evidence.text for evidence in candidate.evidence)
-    texts = (claim, *heard, *_listed(words, _BESIDE_THE_TEXT), *_slot_names(note))
+    texts = [claim, *(evidence.text for evidence in candidate.evidence)]
+    texts += _listed(words, _BESIDE_THE_TEXT)
     found = [
         one
-        for text in dict.fromkeys(texts)
+        for text in dict.fromkeys((*texts, *_slot_names(note)))
         for one in find_directives(text)
         if not one.is_request
         or not ((text == claim and leanings.is_no_order) or _is_name(text, note))
@@ -242,20 +245,13 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
 
 
 def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
-    """All texts in which a restricted topic may show, one per line, without a person's full name.
-
-    One word may be all that is told of a person: "Gay".
-    """
+    """All texts in which a restricted topic may show, one per line."""
     slot = note.slot
     said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
         # whom it is about has it
         said.append(f"{slot.subject} has {slot.attribute_in_words}: {note.slot_value}")
-    text = "\n".join(dict.fromkeys(said))
-    for name in (note.contact_name, slot.value if slot and slot.attribute in NAMING else None):
-        if name and " " in name and is_value(name, "person", ()):
-            text = re.sub(rf"\b{re.escape(name)}\b", "_", text)
-    return text
+    return "\n".join(dict.fromkeys(said))
 
 
 def _names(note: Note) -> list[str]:

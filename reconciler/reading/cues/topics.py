@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Pattern, Strings, grouped
@@ -61,12 +62,13 @@ class TopicTerms:
 
     def find(self, folded: str, terms: Iterable[str], names: Iterable[str]) -> str | None:
         """Find the first of these terms that counts in a folded text, and not within a name."""
-        found = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
+        spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
+        excepted: list[tuple[int, int]] | None = None
         # Of two terms at one place the longer comes first: it says more.
-        spans = sorted(found, key=lambda span: (span[0], -len(span[2])))
-        patterns = (self._any_exception, *map(_pattern, self._named(names))) if spans else ()
-        excepted = [span for pattern in patterns for span in _spans(pattern, folded)]
-        for start, end, term in spans:
+        for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
+            if excepted is None:
+                excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
+                excepted += chain(*(_spans(_pattern(name), folded) for name in self._named(names)))
             if not any(first <= start and end <= last for first, last in excepted):
                 return term
         return None
@@ -82,7 +84,7 @@ class TopicTerms:
         """Find the terms that name a place: "Alder Quay day surgery", not "her day surgery"."""
         endings = tuple(f" {place}" for place in self.places)
         for name in map(one_line, names):
-            if name.endswith(endings) and not _OWNED.search(name):
+            if name.endswith(endings) and _OWNED.search(name) is None:
                 yield name
 
     @cached_property
@@ -117,11 +119,12 @@ class Topics:
             (name, self._terms[name].terms[number])
             for name, number in sorted(self._literals.held(folded.replace("-", " ")))
         )
-        return {
-            name: term
-            for name, terms in self._terms.items()
-            if (term := terms.find(folded, worth_trying.get(name, ()), names))
+        terms = {
+            name: self._terms[name].find(folded, worth_trying[name], names)
+            for name in self._terms
+            if name in worth_trying
         }
+        return {name: term for name, term in terms.items() if term is not None}
 
 
 def _branch(term: str) -> str:
