@@ -123,22 +123,6 @@ def test_the_card_of_an_attribute_is_read(attribute: Attribute) -> None:
     assert told(f"Priya's new {name} is {value}.") == expected
 
 
-@every(
-    ("text", "value"),
-    [
-        ("Goes by May.", "May"),
-        ("Call me June.", "June"),
-        ("Goes by may.", None),
-        ("Call me Monday.", None),
-        ("Call me MAY.", None),
-        ("Lives in May.", None),
-    ],
-)
-def test_a_month_is_a_name_where_a_person_is_named(text: str, value: str | None) -> None:
-    read = BOOK.read_slot(text)
-    assert (read and read.value) == value
-
-
 # Whom it is about
 
 

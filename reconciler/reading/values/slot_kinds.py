@@ -24,8 +24,8 @@ _ADDRESS_WORDS_MAX = 12
 _LOCALE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?")
 
 
-def _named(joining: str, words_max: int, barred: str = "calendar") -> Callable[[str], bool]:
-    """What tells a proper name: capitals, and the small words that join them; no day or month."""
+def _named(joining: str, words_max: int) -> Callable[[str], bool]:
+    """What tells a proper name: capitals, and the small words that join them."""
 
     def is_named(said: str) -> bool:
         words = said.split()
@@ -34,7 +34,7 @@ def _named(joining: str, words_max: int, barred: str = "calendar") -> Callable[[
             0 < len(words) <= words_max
             and all(_is_capital(word) or word in joins for word in words)
             and _is_capital(words[-1])
-            and all(_is_word(word, barred) for word in words)
+            and all(map(_is_word, words))
         )
 
     return is_named
@@ -45,14 +45,14 @@ def _is_capital(word: str) -> bool:
     return word[0].isupper() or unicodedata.category(word[0]) == "Lo"
 
 
-def _is_word(word: str, barred: str) -> bool:
+def _is_word(word: str) -> bool:
     letters = word.rstrip(".")
     is_plain = all(unicodedata.category(each)[0] in "LM" or each in "'’-&." for each in letters)
-    return is_plain and letters.casefold() not in lexicon("slots").word_set(barred)
+    return is_plain and letters.casefold() not in lexicon("slots").word_set("calendar")
 
 
 _is_named_place = _named("joining_place", 4)
-_is_named_person = _named("joining_person", 4, "weekday")
+_is_named_person = _named("joining_person", 4)
 _is_named_role = _named("joining_role", 7)
 _is_named_organisation = _named("joining_organisation", 5)
 
