@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from itertools import islice, starmap
+from itertools import chain, islice, repeat, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +127,12 @@ class Recall:
     asked_attributes: AskedAttributes | None = None
     own_questions: dict[str, RecallQuery] = field(default_factory=dict)
 
+    @property
+    def strict(self) -> Recalling:
+        """How facts are chosen if few of them must be as near as many."""
+        floor = self.how.floor
+        return replace(self.how, floor=floor and replace(floor, few=1))
+
     def recall(
         self,
         scope: Scope,
@@ -155,14 +161,12 @@ class Recall:
         reached. In a memory of few facts they must be as near as in any other: a caller did not
         ask.
         """
-        floor = self.how.floor
-        if floor is None:
+        if self.how.floor is None:
             return Recalled()
-        strict = replace(self, how=replace(self.how, floor=replace(floor, few=1)))
         with suppress(EmbeddingError):
             if question not in self.own_questions:
                 self.own_questions[question] = question_of(self.embedder, question)
-            return strict._answered(scope, question, limit)
+            return replace(self, how=self.strict)._answered(scope, question, limit)
         return Recalled()
 
     def _answered(
@@ -196,10 +200,10 @@ class Recall:
         limit: int,
     ) -> Recalled:
         """Answer a question from the facts of the contact, and then of each account."""
-        asked, how = self.asked_attributes, self.how
+        asked, hows = self.asked_attributes, chain([self.how], repeat(self.strict))
         own, *told = (
             of.answer(with_asked(question, of.attributes, asked), wanted, how, now, limit)
-            for of in known
+            for of, how in zip(known, hows, strict=False)
         )
         return with_accounts(own, accounts, told)
 
@@ -519,7 +523,9 @@ class FactFinder:
         """
         if all_contacts:
             # All memberships have the word "account"; few have this account's name.
-            word = longest_word(name.removeprefix(ACCOUNT)) or longest_word(name)
+            # The engines write other small letters than Python for a few beyond ASCII.
+            own = longest_word(name.removeprefix(ACCOUNT))
+            word = own if own and own.isascii() else longest_word(name)
             facts = self._mentioning(scope, word)
         else:
             facts = ((scope.contact_id, fact) for fact in self.fact_store.list_facts(scope))

@@ -632,3 +632,13 @@ def test_the_members_of_an_account_are_listed_whatever_it_is_called(memory: Memo
         memory.contact("crm", f"of {account}").join_account(account, by="olga")
         found = memory.agent("crm").recall_about(f"account:{account}", limit=50)
         assert [hit.contact_id for hit in found if hit.fact.account == account] == [f"of {account}"]
+
+
+def test_to_join_from_now_on_is_not_said_by_a_membership_that_begins_later(
+    memory: Memory, acme: ContactMemory
+) -> None:
+    bob = memory.contact("crm", "bob")
+    later = bob.join_account("acme", since=day(30), by="olga")
+    assert bob.join_account("acme", since=day(30), by="olga").decision_id == later.decision_id
+    with pytest.raises(InvalidRequestError, match="leave_account"):
+        bob.join_account("acme", by="olga")

@@ -259,9 +259,19 @@ def test_the_floor_never_falls_below_the_least() -> None:
     assert (floor.of(1, clearness=0.1), floor.of(1, clearness=1.0)) == (0.25, 0.2)
 
 
-@every(("count", "part"), [(1, 0.0), (3, 0.5), (9, 1.0), (100, 1.0)])
-def test_the_floor_is_lower_for_few_facts(count: int, part: float) -> None:
-    assert RecallFloor(base=0.4, few=9).of(count) == pytest.approx(0.4 * part)
+@every(("held", "part"), [(1, 0.0), (3, 0.5), (9, 1.0), (100, 1.0)])
+def test_a_part_of_the_floor_holds_for_few_facts(held: int, part: float) -> None:
+    assert RecallFloor(base=0.4, few=9).part(held) == pytest.approx(part)
+
+
+@every(("others", "is_answered"), [(1, True), (9, False)])
+def test_a_filter_does_not_make_a_memory_one_of_few_facts(others: int, is_answered: bool) -> None:
+    facts = [fact(topic="work"), *(fact(f"far {number}") for number in range(others))]
+    asked, floor = RecallQuery("What is her job?", NORTH), RecallFloor(base=0.4, share=0.5, few=9)
+    wanted = RecallFilter(topic="work")
+    assert bool(answer(facts, [0.2] + [0.0] * others, asked, floor=floor, wanted=wanted)) is (
+        is_answered
+    )
 
 
 @every(("strange", "is_answered"), [(0.0, True), (0.01, False)])

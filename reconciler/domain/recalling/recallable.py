@@ -193,7 +193,7 @@ class Recallable:
         held = self._held(how, now)
         asked = self._fitting(held, wanted)
         near = self._closeness(question) if question.text else None
-        fitting = asked if near is None else near.fitting(asked, how.floor)
+        fitting = asked if near is None else near.fitting(asked, len(held), how.floor)
         is_standing = self._standing
         answering, standing = fitting[~is_standing[fitting]], asked[is_standing[asked]]
         least, limit = wanted.min_score, min(limit, len(answering))
@@ -482,12 +482,17 @@ class _Closeness:
         near = (1 - weight_words) * meaning + weight_words * shares
         return near if self.asked is None else np.maximum(near, self.asked[rows])
 
-    def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
+    def fitting(self, rows: Rows, held: int, floor: RecallFloor | None) -> Rows:
         """The rows that fit: near enough, or their attribute is asked for.
 
         Some questions are not meant for this memory. So the nearest fact must be nearer than it
         would be by chance among so many facts. For a usual question about contacts it may be a
-        little less near, and if there are few facts, unless the question is not about contacts.
+        little less near, and if the contact has few facts, unless the question is a general one.
+
+        Args:
+            rows: the facts that pass the filters.
+            held: how many facts the contact has, also those that do not pass.
+            floor: how near they must be; None if any may answer.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
@@ -496,8 +501,8 @@ class _Closeness:
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each(evidence.max())
         strange = self.strange * (1 - self.words.shares[rows])
-        count = max(len(rows), floor.few if self.strange > 0 else 1)
-        least = floor.of(count, len(self.words.asked), self.clearness)
+        least = floor.of(len(rows), len(self.words.asked), self.clearness)
+        least *= 1.0 if self.strange > 0 else floor.part(held)
         if np.max(evidence - strange) < least:
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > strange)]

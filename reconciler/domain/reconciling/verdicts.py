@@ -620,8 +620,8 @@ def amended(
     targets = tuple(named + [rival for rival in rivals if rival not in named])
     if not targets or (fact_id is not None and not named):
         raise InvalidRequestError(
-            "there is no live fact to amend; `reconciler recall` shows the live facts, and a "
-            "plain note adds a new one"
+            "no live fact has this attribute, or this id; name the fact with `--fact` (fact_id), "
+            "which `reconciler recall` shows, or add a plain note"
         )
     newest = max(targets, key=lambda neighbour: neighbour.valid_from)
     if not note.is_undated and note.holds_from < newest.valid_from:

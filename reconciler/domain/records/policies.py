@@ -202,9 +202,9 @@ class RecallFloor:
             ``base``.
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
-        least: below this the bound never falls, except for ``few``.
-        few: with fewer facts the bound is lower, the part that log(count) is of log(few); with one
-            fact it is 0. Of few facts the nearest is rarely near by chance. 1 for no such facts.
+        least: below this the bound never falls.
+        few: if the contact has fewer facts, only a part of the bound holds, log(facts) of log(few):
+            of few facts the nearest is rarely near by chance.
     """
 
     base: float
@@ -226,8 +226,11 @@ class RecallFloor:
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
         least = self.base + grown + self.question * math.log1p(min(asked, _FLOOR_WORDS_MAX))
-        part = math.log(count) / math.log(self.few) if count < self.few else 1
-        return max(least - self.usual * clearness, self.least) * part
+        return max(least - self.usual * clearness, self.least)
+
+    def part(self, held: int) -> float:
+        """The part of the bound that holds if a contact has so many facts."""
+        return math.log(held) / math.log(self.few) if held < self.few else 1.0
 
     def of_each(self, nearest: float) -> float:
         """The lowest sum that a fact of an answer may have, from the sum of the nearest fact."""

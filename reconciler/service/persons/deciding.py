@@ -239,11 +239,13 @@ class PersonsDecisions:
             own = self.memberships(scope, account)
             if own and not (own[0].has_ended or own[0].is_expired(begins)):
                 earlier = self._made_before(scope, lambda made: made.fact_id == own[0].fact_id)
-                if earlier and since in (None, own[0].valid_from) and until == own[0].valid_to:
+                since_when = own[0].valid_from
+                is_same = since_when <= begins if since is None else since == since_when
+                if earlier and is_same and until == own[0].valid_to:
                     return earlier
                 raise InvalidRequestError(
                     f"contact {scope.contact_id} belongs to account {account} already, since "
-                    f"{own[0].valid_from:%Y-%m-%d}; to change that, first call leave_account"
+                    f"{since_when:%Y-%m-%d}; to change that, first call leave_account"
                 )
             commit = self.reconciler.as_disposed(word, Action.ADD, seen)
             decision = replace(commit.decision, fact_id=word.fact_id)
