@@ -186,7 +186,7 @@ def assessment_view(assessment: Assessment) -> Text:
         *findings,
         f"score     {assessment.confidence:.2f} = {parts}",
         f"it is     a {assessment.category}, sensitivity {assessment.sensitivity}, recalled as "
-        f"{assessment.recall_semantics}, expires {ends}",
+        f"{assessment.recall_semantics}, expires {ends}, or at an end in its words",
         f"so        {outcome}",
         f"asks      {assessment.question}" if assessment.question else None,
     )

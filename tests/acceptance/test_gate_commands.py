@@ -321,3 +321,8 @@ def test_a_command_answers_another_scopes_id_like_one_that_nobody_has(
         )
         assert "contact alice has no" in unknown
         assert known == unknown
+
+
+def test_a_dry_run_leaves_room_for_an_end_in_the_words(run: Run) -> None:
+    _, out, _ = run("policy", "check", "Only for today, call my mobile.")
+    assert "expires after 7 days, or at an end in its words" in " ".join(out.split())

@@ -84,6 +84,12 @@ def test_what_holds_only_today_ends_at_midnight(memory: Memory, text: str, days:
     assert hit.fact.expires_at == (midnight if days == 1 else NOON + days * DAY)
 
 
+def test_words_only_for_today_are_volatile(memory: Memory) -> None:
+    say(memory, "Only for today, call my mobile.")
+    (hit,) = memory.contact("crm", "alice").recall()
+    assert hit.fact.expires_at == NOON + DAY / 2
+
+
 def test_a_lifetime_that_is_given_goes_before_the_end_of_today(
     clock: Clock, memory: Memory
 ) -> None:

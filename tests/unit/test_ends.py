@@ -68,6 +68,9 @@ LENGTHS = [
     ("She is currently in New York for two weeks.", "2026-03-24"),
     ("My sister is in the Alps for a fortnight.", "2026-03-24"),
     ("Is in Madrid for the next two weeks.", "2026-03-24"),
+    ("I'm in Nairobi for two weeks on a project.", "2026-03-24"),
+    ("I'm in Leeds this week.", "2026-03-16"),
+    ("I'm at my mother's in Leeds this week.", "2026-03-16"),
 ]
 """A length of time that begins with the note, in a place."""
 
@@ -122,6 +125,11 @@ NO_ENDS = [
     "I am in the office on Tuesdays for a day.",
     "I'm at the gym daily for a day.",
     "I am in Rome yearly for a week.",
+    "I'm in Leeds for two weeks on a Monday.",
+    "I'm in Leeds as of this week.",
+    "I'm in my new flat this week.",
+    "I'm at the gym daily this week.",
+    "I'm in Rome this week and then in Oslo.",
     "I am in Rome at Easter for a week.",
     "I'm in Rome in May for a week.",
     "I prefer shipping for the next day.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.adapters.note_head import BINS, features, leanings
-from reconciler.domain.records.candidates import Assessment
+from reconciler.domain.records.candidates import Assessment, Precedents
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
 from reconciler.reading.cues.leanings import Leaning, Leanings
@@ -58,6 +58,41 @@ def test_what_only_resembles_a_passing_note_lasts(kind: Leaning) -> None:
     """Most of the blind writers' notes that the model took for passing were lasting."""
     found = leaning(kind, "My day off is Wednesday, the shop is in other hands then.")
     assert (found.category, found.lifetime_days) == (Category.FACT, 365)
+
+
+@every(
+    "text, share, reason",
+    [
+        ("I drink coffee again.", 0.9, "admitted"),
+        ("I've given up alcohol.", 0.7, "admitted"),
+        ("I've stopped running, my knees hate it.", 0.6, "admitted"),
+        ("I feel miserable these days.", 0.96, "thin_evidence"),
+        ("I want my money back, now!", 0.9, "thin_evidence"),
+        ("I suspect that it stopped.", 0.9, "thin_evidence"),
+        ("The app is slow again.", 0.9, "thin_evidence"),
+        ("I could cry.", 0.9, "thin_evidence"),
+    ],
+)
+def test_a_persons_own_plain_change_is_no_mood(text: str, share: float, reason: str) -> None:
+    found = judged(candidate(text), leanings=Leanings({Leaning.GUESS_OR_VENTING: share}, "7"))
+    assert found.reason == reason
+
+
+EARLIER = Precedents(episode_ids=frozenset({"old"}), sessions=frozenset({"old"}))
+
+
+@every(
+    "kind, text, released",
+    [
+        (Leaning.GUESS_OR_VENTING, "It was the fuse, bet on it.", "repeated"),
+        (Leaning.NOTHING, "Turquoise.", "said plainly"),
+    ],
+)
+def test_a_silent_hold_says_what_releases_it(kind: Leaning, text: str, released: str) -> None:
+    leanings = Leanings({kind: 0.9}, "7")
+    assert f"on hold until it is {released};" in judged(candidate(text), leanings=leanings).detail
+    again = judged(candidate(text), precedents=EARLIER, leanings=leanings)
+    assert (again.reason == "admitted") is (released == "repeated")
 
 
 @every("kind", [Leaning.ORDER, Leaning.NOTHING, Leaning.GUESS_OR_VENTING])

@@ -196,12 +196,17 @@ def _importance_told(case: Case) -> str:
 def _speculation(case: Case) -> CheckResult:
     """Checks for guesses: a hypothesis ends with its task.
 
-    A person's own guess only scores lower.
+    A person's own guess only scores lower. What only resembles one waits until another session
+    repeats it.
     """
     cue = case.reading.speculation or case.reading.guess
     if cue and not case.is_own_word and not case.is_confirmed:
         return _reject(GateReason.SPECULATION, f"an unverified hypothesis ({cue!r})")
-    if case.reading.guess and not case.reading.trigger and not case.is_confirmed:
+    if case.reading.guess and not (
+        case.reading.trigger
+        or case.is_confirmed
+        or case.precedents.sessions - case.candidate.sessions
+    ):
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"a guess or a mood ({cue!r})"
     return _pass(f"hedged by its speaker ({cue!r})" if cue else "no hypothesis")
 

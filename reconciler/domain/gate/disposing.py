@@ -312,8 +312,10 @@ def assess(
     )
     is_left = disposal is Disposal.CONSENT and _is_left_to_operators(case, asked_topic)
     is_silent = disposal.is_held and not is_waiting
-    if is_silent:
-        detail = f"{detail}; it is on hold until it is repeated; no question is asked"
+    if is_silent:  # repetition makes no joke true, and no scrap a statement
+        is_enough = {each.check for each in stopping} <= {"speculation", "score"}
+        released = "repeated" if is_enough else "said plainly"
+        detail = f"{detail}; it is on hold until it is {released}; no question is asked"
     return Assessment(
         disposal=disposal,
         reason=reason,

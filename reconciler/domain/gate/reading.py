@@ -18,6 +18,7 @@ from reconciler.reading.cues.classification import (
     Weight,
     classify_literalness,
     find_hearsay,
+    find_hedge,
     find_hedge_of,
     find_speculation,
     find_trigger,
@@ -30,6 +31,7 @@ from reconciler.reading.cues.classification import (
 from reconciler.reading.cues.injection import Directive, DirectiveFinding, find_directives
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leaning, Leanings
 from reconciler.reading.cues.meaning import Meaning, MeaningFinding, classify_meaning
+from reconciler.reading.guard.tokens import pattern_of
 from reconciler.reading.kinds import Category, RecallSemantics
 
 _BROUGHT = frozenset(field_names(Remembered))
@@ -104,7 +106,7 @@ def read(
         hearsay=_first(find_hearsay, quoted),
         is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
-        guess=leanings.cue(Leaning.GUESS_OR_VENTING),
+        guess=_guess(claim, leanings),
         trigger=trigger,
         directives=_directives(candidate, words, leanings),
         topics=topics,
@@ -119,6 +121,25 @@ _ALLERGY = re.compile("all?[eé]rg", re.IGNORECASE)
 it."""
 
 _WORTHLESS = frozenset({Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
+
+_MOOD_MIN = 0.92
+"""How sure the model is of a mood that tells of a change: surer of "I feel miserable these days",
+less of "I smoke again"."""
+
+
+def _guess(claim: str, leanings: Leanings) -> str | None:
+    """The cue of a guess or a mood; a person's own plain word of a change or an end is none.
+
+    "I drink coffee again" has few words, and so resembles moods. What is cried out, asked or hedged
+    may still be one.
+    """
+    is_plain = (
+        leanings.shares.get(Leaning.GUESS_OR_VENTING, 1) < _MOOD_MIN
+        and is_in_person(claim)
+        and not ({"!", "?"} & {*claim} or find_hedge(claim) or find_speculation(claim))
+        and any(pattern_of(cue).search(claim.casefold()) for cue in ("change", "cessation"))
+    )
+    return None if is_plain else leanings.cue(Leaning.GUESS_OR_VENTING)
 
 
 def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:

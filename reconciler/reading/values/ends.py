@@ -138,7 +138,7 @@ def _forms() -> tuple[Pattern, ...]:
 
 @cache
 def _stay() -> Pattern:
-    """Find a length of time behind the place where someone is: "is in London for a week".
+    """Find a length of time behind the place where someone is: "is in London this week".
 
     It begins with the note. Any other length may be the time since when, or may return: "the
     contract runs for a week", "is on keto for a week", "is in Rome every May for a week".
@@ -146,9 +146,10 @@ def _stay() -> Pattern:
     place = r"(?!\w+days?\b)[A-Z][\w'-]*"
     return re.compile(
         r"((?i:(?:[\w'’]+ ){,3}?(?:is|are|am|\w+['’](?:s|re|m)) "
-        r"(?:now |currently )?(?:staying )?in )"
+        r"(?:now |currently )?(?:staying )?(?:at \w+ \w+['’]s )?in )"
         rf"(?:the )?{place}(?: {place})*) "
-        r"for (?:an?|(?:the next )?(\w+)) ((?:day|night|week|fortnight)s?)[ .]*"
+        r"(?:for (?:an?|(?:the next )?(\w+)) ((?:day|night|week|fortnight)s?)"
+        r"(?: on an? (?!\w*day\b)\w+)?|this week)[ .]*"
     )
 
 
@@ -326,7 +327,8 @@ def end_of_today(text: str, said_at: datetime) -> datetime | None:
 
 def _told(text: str, said_at: datetime) -> SaidTimes:
     if stay := _stay().fullmatch(text):
-        text = f"{stay[1]} until the next {stay[2] or 1} {stay[3]}"
+        days = f"next {stay[2] or 1} {stay[3]}" if stay[3] else "end of this week"
+        text = f"{stay[1]} until the {days}"
     small, today = read_text(_LONG_DASH.sub(" - ", text)).small.strip(), said_at.date()
     if len(small) > _LENGTH_MAX:
         return SaidTimes()
