@@ -18,6 +18,7 @@ from reconciler.reading.guard import (
     denies_value,
     ends,
     is_event,
+    names_a_part,
     says_it_changed,
     stated,
 )
@@ -210,6 +211,26 @@ def test_an_end_of_the_whole_ends_it_and_any_other_nothing(
 )
 def test_a_part_another_person_or_a_plan_ends_nothing(fact: str, said: str) -> None:
     assert not ends(said, fact)
+
+
+@every(
+    ("said", "is_over"),
+    [
+        ("Cancelled this Friday's flowers.", False),
+        ("Cancelled the Friday flowers.", False),
+        ("Cancelled the Friday flowers for good.", True),
+        ("Cancelled the flowers every Friday.", True),
+        ("No longer orders flowers every Friday.", True),
+    ],
+)
+def test_a_cancelled_time_ends_no_habit(said: str, is_over: bool) -> None:
+    fact = "Orders flowers every Friday."
+    assert ends(said, fact) is is_over
+    assert names_a_part(said, fact) is not is_over
+
+
+def test_a_cancelled_time_that_is_no_habit_is_over() -> None:
+    assert ends("Cancelled the meeting on Tuesday.", "Has a meeting on Tuesday.")
 
 
 def test_a_denied_end_filed_under_the_value_denies_none() -> None:

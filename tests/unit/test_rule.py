@@ -1195,6 +1195,30 @@ def test_a_judge_ends_no_fact_of_which_the_note_names_a_part(
 
 
 @every(
+    ("fact", "said", "stays"),
+    [
+        (f"{thing} {sign}1000 over 13.50 euros.", f"{thing} {sign}1020 over 153 euros.", True)
+        for thing in ("Has an open invoice", "Order")
+        for sign in ("", "number ", "no. ", "#")
+    ]
+    + [
+        ("Her desk is in room 12.", "Her desk is in room 14.", False),
+        ("Her desk is in room 12 on floor 2.", "Her desk is in room 14 on floor 3.", False),
+        ("Invoice 1000 is over 13 euros.", "Invoice 1000 is over 153 euros.", False),
+        ("Invoice 1000 has 13 pages.", "Invoice 1020 has 13 pages.", False),
+    ],
+)
+def test_a_judge_ends_no_entry_for_another_with_its_own_number_and_count(
+    fact: str, said: str, stays: bool
+) -> None:
+    known = neighbour(0.6, fact)
+    for relation in (Relation.REPLACES, Relation.UNSURE):
+        judged = judgement(relation, UPDATE if relation is Relation.REPLACES else ADD)
+        verdict = decide(note(said), [known], replace(DEFAULT, reach=0.2), judged, shown=[known])
+        assert ((*verdict.targets, *verdict.conflicts) == ()) is stays
+
+
+@every(
     ("fact", "said"),
     [
         ("Budget was cut to 35k.", "Budget is 60k now."),

@@ -60,6 +60,7 @@ from reconciler.reading.guard import (
     is_repeated_in,
     leaves_a_clause_out,
     leaves_a_denial_out,
+    name_two_entries,
     said_plainly,
     says_more_than,
     tells_of_change,
@@ -152,6 +153,9 @@ def _judged(note: Note, seen: RuleInput) -> Verdict | None:
     if judgement.action is Action.ADD or judgement.target is None:
         return add(DecidedBy.ARBITER, reason)
     target = shown[judgement.target - 1]
+    # Entries of a list sound alike to a judge: invoice 1020 does not take the place of 1000.
+    if policy.guard and name_two_entries(note.text, target.text):
+        return None
     findings = differences_of(note, target, policy)
     # The same cannot hold another number, name or negation, no matter what the arbiter says. Who
     # does what to whom an arbiter reads better than the guard, which sees only that words changed
@@ -195,7 +199,8 @@ def _suspected(
     if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
         return None
     fact = shown[judgement.target - 1]
-    if fact in verdict.conflicts or fact.is_expired:
+    is_another = fact.is_expired or name_two_entries(note.text, fact.text)
+    if fact in verdict.conflicts or is_another:
         return None
     is_unsure = judgement.confidence < _SUSPECTED_MIN
     if is_unsure and not (tells_of_change(note.text) or may_end(note, fact)):

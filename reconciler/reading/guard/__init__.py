@@ -39,6 +39,7 @@ from reconciler.reading.guard.changes import (
     is_event as is_event,
     is_said_of_another as is_said_of_another,
     moves_another as moves_another,
+    name_two_entries as name_two_entries,
     names_a_part as names_a_part,
     names_before as names_before,
     replaces_a_word as replaces_a_word,

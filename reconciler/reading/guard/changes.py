@@ -81,6 +81,11 @@ _ADVERB = re.compile(r"\b\w{3,20}ly\b")
 _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
+_ONCE = re.compile(
+    r"(?!.*\b(?:every|each|\w+ly|\w{3,6}days|for good|any ?more|from now)\b)(?=.*\bcancel).*\b"
+    r"(?:this|next|\w{2,6}day)\b.*\n.*\b(?:every|each|(?:dai|week|month|year)ly|\w{3,6}days)\b"
+)
+"""A note that cancels one time, and in the next line a fact that tells of every time."""
 
 _WORD = re.compile(r"\w+")
 
@@ -95,9 +100,7 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
     if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
-    if not there or are_of_other_people(note, fact):
-        return False
-    if max(map(_length, (note, fact))) > LONG:
+    if not there or are_of_other_people(note, fact) or max(map(_length, (note, fact))) > LONG:
         return False
     shared = here & there
     count = min(len(here), len(there))
@@ -143,19 +146,22 @@ def ends(note: str, fact: str) -> bool:
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
     leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
-    claims an end.
+    claims an end, or that cancels one time of a habit.
     """
     new, before = read(note), _before(note)
     ended = _ended(new)
-    if (ended is None and not before) or _length(fact) > LONG:
-        return False
-    if _tells_a_wish(note) or are_of_other_people(note, fact):
+    if (
+        not (ended or before)
+        or _length(fact) > LONG
+        or _tells_a_wish(note)
+        or are_of_other_people(note, fact)
+    ):
         return False
     old = read(fact)
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
-    if any(word in left_out for word in map(stem_of, old.names)):
+    if not left_out.isdisjoint(map(stem_of, old.names)):
         return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
@@ -165,12 +171,32 @@ def ends(note: str, fact: str) -> bool:
         when = words_of("light").union(months(), filter(str.isdecimal, ended.reach))
         what = set(ended.reach) - when - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
-        return is_all and not _is_of_a_part(new, old, ended)
+        return is_all and not (_is_of_a_part(new, old, ended) or _cancels_once(new, old))
     if not before or not before <= old.stems or moves_another(note, fact):
         return False
     # The object may be left out if the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
     return len(left_out - verb) <= is_named
+
+
+def _cancels_once(note: Reading, fact: Reading) -> bool:
+    """True if the note cancels one time of what the fact calls a habit.
+
+    "Cancelled this Friday's flowers" leaves "Orders flowers every Friday".
+    """
+    return _ONCE.match(f"{note.canonical}\n{fact.canonical}") is not None
+
+
+def name_two_entries(note: str, fact: str) -> bool:
+    """True if the same words tell of two numbered things, each with its own count.
+
+    "Invoice 1000 is over 13 euros", "invoice 1020 is over 153 euros". If only the number differs,
+    it may be the value: "sits in room 12".
+    """
+    here, there = read(note), read(fact)
+    one, other = _labels(here), _labels(there)
+    rest = "".join((here.stems ^ there.stems) - one - other)
+    return _are_disjoint(one, other) and rest.replace(".", "").isdecimal()
 
 
 def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
@@ -436,9 +462,9 @@ def are_two_things(one: str, other: str) -> bool:
     here, there = read(one), read(other)
     if answer_one_question(one, other):
         return False
-    if _are_disjoint(_labels(here), _labels(there)):
-        return True
-    if _are_disjoint(_named_by(one), _named_by(other)):
+    if _are_disjoint(_labels(here), _labels(there)) or _are_disjoint(
+        _named_by(one), _named_by(other)
+    ):
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
@@ -634,7 +660,8 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 def names_a_part(note: str, fact: str) -> bool:
     """True if the note names some of the names and values that "and" joins in the fact, not all.
 
-    "Uses SAP and Salesforce.": "Switched from Salesforce to HubSpot." leaves SAP.
+    "Uses SAP and Salesforce.": "Switched from Salesforce to HubSpot." leaves SAP. One time of a
+    habit is a part of it, too.
     """
     old, said = read(fact), read(note)
     pieces: list[set[str]] = [set()]
@@ -645,7 +672,7 @@ def names_a_part(note: str, fact: str) -> bool:
             pieces[-1] |= {token.value, folded(token.text)}
     known = said.stems | {*said.names}
     named = [not known.isdisjoint(piece) for piece in pieces if piece]
-    return any(one is not other for one, other in pairwise(named))
+    return _cancels_once(said, old) or any(one is not other for one, other in pairwise(named))
 
 
 def is_event(text: str) -> bool:
@@ -682,7 +709,9 @@ def _content(text: str) -> frozenset[str]:
 
 def _stems(tokens: list[Token]) -> Iterator[str]:
     for token in tokens:
-        if token.kind in ("word", "weekday") and len(token.text) > 1:
-            stem = token.value
-            if stem not in words_of("light") and stem not in words_of("measure"):
-                yield stem
+        if (
+            token.kind in ("word", "weekday")
+            and len(token.text) > 1
+            and token.value not in words_of("light", "measure")
+        ):
+            yield token.value

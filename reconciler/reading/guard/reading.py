@@ -366,8 +366,8 @@ def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
             between.append(token.value)
             sentence += token.value in SENTENCE_ENDS
         elif token.kind != "currency":
-            if between == ["no"] and token.kind in ("number", "year"):
-                between = []  # "order no. 5512"
+            if between in (["no"], ["#"]) and token.kind in ("number", "year"):
+                between = []  # "order no. 5512", "order #5512"
             yield Word(token.kind, token.value, token.text, *_gap(between), sentence)
             between = []
 
