@@ -259,7 +259,7 @@ def test_the_floor_never_falls_below_the_least() -> None:
     assert (floor.of(1, clearness=0.1), floor.of(1, clearness=1.0)) == (0.25, 0.2)
 
 
-@every(("held", "part"), [(1, 0.0), (3, 0.5), (9, 1.0), (100, 1.0)])
+@every(("held", "part"), [(1, np.log10(2)), (4, np.log10(5)), (9, 1.0), (100, 1.0)])
 def test_a_part_of_the_floor_holds_for_few_facts(held: int, part: float) -> None:
     assert RecallFloor(base=0.4, few=9).part(held) == pytest.approx(part)
 

@@ -203,8 +203,8 @@ class RecallFloor:
         usual: how much lower the bound is if the question clearly asks for a common attribute; a
             less clear question lowers it less.
         least: below this the bound never falls.
-        few: if the contact has fewer facts, only a part of the bound holds, log(facts) of log(few):
-            of few facts the nearest is rarely near by chance.
+        few: if the contact has fewer facts, only a part of the bound holds, log(1 + facts) of
+            log(1 + few): of few facts the nearest is rarely near by chance.
     """
 
     base: float
@@ -230,7 +230,7 @@ class RecallFloor:
 
     def part(self, held: int) -> float:
         """The part of the bound that holds if a contact has so many facts."""
-        return math.log(held) / math.log(self.few) if held < self.few else 1.0
+        return math.log1p(held) / math.log1p(self.few) if held < self.few else 1.0
 
     def of_each(self, nearest: float) -> float:
         """The lowest sum that a fact of an answer may have, from the sum of the nearest fact."""
