@@ -81,11 +81,9 @@ _ADVERB = re.compile(r"\b\w{3,20}ly\b")
 _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
-_ONCE = re.compile(
-    r"(?!.*\b(?:every|each|\w+ly|\w{3,6}days|for good|any ?more|from now)\b)(?=.*\bcancel).*\b"
-    r"(?:this|next|\w{2,6}day)\b.*\n.*\b(?:every|each|(?:dai|week|month|year)ly|\w{3,6}days)\b"
-)
-"""A note that cancels one time, and in the next line a fact that tells of every time."""
+_OFTEN = re.compile(r"\b(?:every|each|(?:dai|week|month|year)ly|\w{3,6}days)\b")
+_ONE_TIME = re.compile(r"\b(?:this|next|\w{2,6}day)\b")
+_FOR_GOOD = re.compile(r"\b(?:for good|any ?more|from now|\w{3,20}ly)\b")
 
 _WORD = re.compile(r"\w+")
 
@@ -184,7 +182,9 @@ def _cancels_once(note: Reading, fact: Reading) -> bool:
 
     "Cancelled this Friday's flowers" leaves "Orders flowers every Friday".
     """
-    return _ONCE.match(f"{note.canonical}\n{fact.canonical}") is not None
+    said = note.canonical
+    is_one = "cancel" in said and _ONE_TIME.search(said) and _OFTEN.search(fact.canonical)
+    return bool(is_one) and not (_OFTEN.search(said) or _FOR_GOOD.search(said))
 
 
 def name_two_entries(note: str, fact: str) -> bool:
