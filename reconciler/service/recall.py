@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice, repeat, starmap
+from itertools import chain, islice, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,7 +192,7 @@ class Recall:
 
     def _joined(
         self,
-        accounts: Iterable[str],
+        accounts: Collection[str],
         known: Iterable[Recallable],
         question: RecallQuery,
         wanted: RecallFilter,
@@ -200,10 +200,10 @@ class Recall:
         limit: int,
     ) -> Recalled:
         """Answer a question from the facts of the contact, and then of each account."""
-        asked, hows = self.asked_attributes, chain([self.how], repeat(self.strict))
+        asked, hows = self.asked_attributes, chain([self.how], (self.strict for _ in accounts))
         own, *told = (
             of.answer(with_asked(question, of.attributes, asked), wanted, how, now, limit)
-            for of, how in zip(known, hows, strict=False)
+            for of, how in zip(known, hows, strict=True)
         )
         return with_accounts(own, accounts, told)
 

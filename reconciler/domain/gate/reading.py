@@ -133,13 +133,15 @@ def _guess(claim: str, leanings: Leanings) -> str | None:
     "I drink coffee again" has few words, and so resembles moods. What is cried out, asked or hedged
     may still be one.
     """
+    cue = leanings.cue(Leaning.GUESS_OR_VENTING)
     is_plain = (
-        leanings.shares.get(Leaning.GUESS_OR_VENTING, 1) < _MOOD_MIN
+        cue is not None
+        and leanings.shares.get(Leaning.GUESS_OR_VENTING, 1) < _MOOD_MIN
         and is_in_person(claim)
         and not ({"!", "?"} & {*claim} or find_hedge(claim) or find_speculation(claim))
-        and any(pattern_of(cue).search(claim.casefold()) for cue in ("change", "cessation"))
+        and any(pattern_of(name).search(claim.casefold()) for name in ("change", "cessation"))
     )
-    return None if is_plain else leanings.cue(Leaning.GUESS_OR_VENTING)
+    return None if is_plain else cue
 
 
 def _meaning(claim: str, leanings: Leanings) -> MeaningFinding:

@@ -369,10 +369,9 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
 def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Find stems that the other text has with a prefix that denies them: paid and unpaid."""
     prefixes = lexicon("guard").words("negative_prefix")
-    for denied in sorted(others - stems):
+    for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
         for prefix in prefixes:
-            plain = denied.removeprefix(prefix)
-            if plain in stems - others:
+            if (plain := denied.removeprefix(prefix)) in stems - others:
                 yield plain, denied
 
 
