@@ -19,7 +19,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, Reca
 from reconciler.domain.recalling.history import true_at
 from reconciler.domain.recalling.procedures import (
     found_in,
-    longest_word,
+    longest_words,
     mentioning,
     mentions,
     names_in,
@@ -524,9 +524,9 @@ class FactFinder:
         if all_contacts:
             # All memberships have the word "account"; few have this account's name.
             # The engines write other small letters than Python for a few beyond ASCII.
-            own = longest_word(name.removeprefix(ACCOUNT))
-            word = own if own and own.isascii() else longest_word(name)
-            facts = self._mentioning(scope, word)
+            own = longest_words(name.removeprefix(ACCOUNT))
+            words = own if own and "".join(own).isascii() else longest_words(name)
+            facts = self._mentioning(scope, words)
         else:
             facts = ((scope.contact_id, fact) for fact in self.fact_store.list_facts(scope))
         hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])
@@ -598,15 +598,15 @@ class FactFinder:
 
     def _name(self, asked: _Search, name: str) -> _Name:
         """Find the contacts of a name, and the facts that mention it."""
-        word, spellings = longest_word(name), needles(name)
-        facts = self._recallable(self.fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX))
+        words, spellings = longest_words(name), needles(name)
+        facts = self._recallable(self.fact_store.list_mentions(asked.scope, words, 0, _NAMED_MAX))
         return _Name(
             text=name,
             spellings=spellings,
             contact_ids=[
                 contact_id
                 for contact_id, called in self.contact_store.find_named_contacts(
-                    asked.scope, word, _NAMED_MAX
+                    asked.scope, words[0], _NAMED_MAX
                 )
                 if mentions(contact_id, spellings) or mentions(called or "", spellings)
             ],
@@ -666,10 +666,10 @@ class FactFinder:
         )
         return list(islice(hits, asked.limit))
 
-    def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
-        """Find the facts that mention a word, page by page: an agent may have very many."""
+    def _mentioning(self, scope: Scope, words: Strings) -> Iterator[tuple[str, Fact]]:
+        """Find the facts that mention words, page by page: an agent may have very many."""
         offset = 0
-        while page := self.fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
+        while page := self.fact_store.list_mentions(scope, words, offset, _PAGE_ROWS):
             yield from page
             offset += len(page)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import (
@@ -60,6 +60,21 @@ def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
     monkeypatch.setattr(recall, "_PAGE_ROWS", 1)
     found = memory.agent("crm").recall_about("ACME")
     assert texts(found) == [("alice", "Works at Acme."), ("bob", "Acme owes him money.")]
+
+
+def test_a_name_of_an_agent_is_found_without_its_legal_form(memory: Memory) -> None:
+    memory.add_contact_note("crm", "bob", "Sold his firm to Ito.")
+    assert texts(memory.agent("crm").recall_about("Ito Limited")) == [
+        ("bob", "Sold his firm to Ito.")
+    ]
+
+
+def test_both_words_of_a_numbered_name_are_asked_for(memory: Memory) -> None:
+    for number in (1, 2, 3):
+        memory.add_contact_note("crm", "bob", f"Delivered to depot-{number}.")
+    scope = Scope("default", "crm", "bob")
+    found = memory._services.fact_store.list_mentions(scope, ("depot", "2"), 0, 10)
+    assert [fact.text for _, fact in found] == ["Delivered to depot-2."]
 
 
 def test_what_has_ended_is_not_found(memory: Memory) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from reconciler.domain.recalling.procedures import found_in, longest_word, needles
+from reconciler.domain.recalling.procedures import found_in, longest_words, needles
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
@@ -69,5 +69,19 @@ def test_a_name_of_signs_alone_is_none() -> None:
     assert needles("…!") == ()
 
 
-def test_the_longest_word_is_what_a_graph_is_asked_for() -> None:
-    assert longest_word("O'Brien's Ltd") == "brien"
+@every(
+    ("name", "expected"),
+    [
+        ("O'Brien's Ltd", ("brien", "o")),
+        ("Ito Limited", ("ito",)),
+        ("company-17", ("company", "17")),
+        ("acct_0013", ("acct", "0013")),
+        ("The Acme Trading House", ("trading", "house")),
+        ("Ltd", ("ltd",)),
+        ("…", ()),
+    ],
+)
+def test_a_graph_is_asked_for_the_longest_words_without_a_legal_form(
+    name: str, expected: tuple[str, ...]
+) -> None:
+    assert longest_words(name) == expected

@@ -36,7 +36,7 @@ from reconciler.reading.values.text import organisation, text
 T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"(?<!^)\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
 
 
@@ -86,10 +86,14 @@ def names_in(query: str) -> list[str]:
     return [name for name in names if needles(name) and content_words(name)]
 
 
-def longest_word(name: str) -> str:
-    """The longest word of a name, in small letters, as texts that mention the name contain it."""
-    words = _WORD.findall(_POSSESSIVE.sub("", name).lower())
-    return max(words, key=len, default="")
+def longest_words(name: str) -> Strings:
+    """The two longest words of a name, in small letters: each text that mentions it contains both.
+
+    Words of a legal form are none of them, since a text may leave the form out.
+    """
+    words = sorted(_WORD.findall(_POSSESSIVE.sub("", name).lower()), key=len, reverse=True)
+    *_, shortest = needles(name) or ("",)
+    return tuple([word for word in words if word in shortest] or words)[:2]
 
 
 def found_in(fact: Fact, wanted: Strings) -> FoundIn | None:

@@ -26,7 +26,7 @@ from reconciler.domain.records.kinds import FAR_AHEAD, LASTING
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import GraphUnavailableError, QueryError, UnknownFactError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen, grouped
+from reconciler.frozen import Strings, frozen, grouped
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
@@ -255,20 +255,20 @@ class FactStore(Store):
         return {fact.fact_id: (row["contact_id"], fact) for row, fact in FACTS.pairs(rows)}
 
     def list_mentions(
-        self, scope: Scope, word: str, offset: int, limit: int
+        self, scope: Scope, words: Strings, offset: int, limit: int
     ) -> list[tuple[str, Fact]]:
-        """List the facts of all the agent's contacts that contain a word, last said first.
+        """List the facts of all the agent's contacts that contain each word, last said first.
 
         Args:
             scope: any contact of the agent.
-            word: the word in small letters; it may be part of a longer word.
+            words: one or two words in small letters; they may be parts of longer words.
             offset: the number of facts on earlier pages.
             limit: at most this many.
 
         Returns:
             Each fact with its contact's id.
         """
-        asked = {"word": word, "offset": offset, "limit": limit}
+        asked = {"word": words[0], "other": words[-1], "offset": offset, "limit": limit}
         rows = self.rows("list_mentions", agent_key=scope.agent_key, **asked)
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
