@@ -71,7 +71,7 @@ class Acting:
         now, known = self.clock(), self.recall.known(scope)
         links = self.fact_store.list_supersessions(scope)
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
-        wholes = {name: scope.account(name) for name in known.recallable.accounts(now)}
+        wholes = {name: scope.known_account(name) for name in known.recallable.accounts(now)}
         uses = [*known.uses, *chain(*map(self.fact_store.list_uses, wholes.values()))]
         all_ids = [use.fact_id for use in uses]
         ids = {name: named_by(each, all_ids) for name, each in about.items()}

@@ -177,7 +177,7 @@ class Recall:
         seen = held.recallable() if held else None
         names, accounts = (seen.own_names, seen.accounts(self.clock())) if seen else ((), [])
         # The store answers while the question is embedded.
-        begun = self._begin(scope, *map(scope.account, accounts), has_vector=has_vector)
+        begun = self._begin(scope, *map(scope.known_account, accounts), has_vector=has_vector)
         question = self.own_questions.get(query) or question_of(
             self.embedder, without_names(query, names)
         )
@@ -187,7 +187,7 @@ class Recall:
         now = self.clock()
         if (current := known.accounts(now)) != accounts:
             accounts = current
-            others = self._begin(*map(scope.account, accounts), has_vector=has_vector)()
+            others = self._begin(*map(scope.known_account, accounts), has_vector=has_vector)()
         return self._joined(accounts, [known, *others], question, wanted, now, limit)
 
     def _joined(
@@ -237,7 +237,7 @@ class Recall:
         own = then(scope)
         question = question_of(self.embedder, without_names(query, own.own_names))
         accounts = own.accounts(at)
-        known = [own, *map(then, map(scope.account, accounts))]
+        known = [own, *map(then, map(scope.known_account, accounts))]
         recalled = self._joined(accounts, known, question, wanted, at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
@@ -296,7 +296,7 @@ class Recall:
             accounts,
             [
                 self.known(each).recallable.everything(self.how, now, (), (), limit)
-                for each in map(scope.account, accounts)
+                for each in map(scope.known_account, accounts)
             ],
         )
         self.use_trace.note_recall(scope.contact_key, is_empty=not recalled.fitting)

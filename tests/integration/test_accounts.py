@@ -316,6 +316,8 @@ def test_bad_input_is_refused_with_a_remedy(
         (lambda: ada.join_account("acne", by="olga"), UnknownContactError, "first add a fact"),
         (lambda: ada.join_account("", by="olga"), InvalidScopeError, "account is empty"),
         (lambda: memory.account("crm", " "), InvalidScopeError, "account is empty"),
+        (lambda: memory.account("crm", "account:acme"), InvalidScopeError, "without 'account:'"),
+        (lambda: bob.join_account("account:acme", by="o"), InvalidScopeError, "without 'account:'"),
         (lambda: acme.join_account("acme", by="olga"), InvalidRequestError, "cannot belong"),
         (lambda: bob.join_account("acme", by="contact"), InvalidAnswerError, "only an operator"),
         (lambda: bob.join_account("acme", by="crm"), InvalidAnswerError, "is an agent"),
@@ -334,6 +336,19 @@ def test_bad_input_is_refused_with_a_remedy(
         with pytest.raises(error, match=said):
             call()
     assert (ada.version(), bob.version()) == (version, 0)
+
+
+def test_an_account_with_the_prefix_in_its_name_is_told_still(
+    memory: Memory, ada: ContactMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No call makes such an account, but a store may have one."""
+    memory.contact("crm", "account:account:globex").note(RENEWS, source_kind="operator")
+    with monkeypatch.context() as patch:
+        patch.setattr(Scope, "account", Scope.known_account)
+        ada.join_account("account:globex", by="olga")
+    [hit] = [hit for hit in ada.recall("contract") if hit.account == "account:globex"]
+    assert hit.fact.text == RENEWS
+    assert ada.leave_account("account:globex", by="olga").action == "REVOKE"
 
 
 def test_an_account_without_contacts_works_and_is_told_to_no_other_agent_or_tenant(

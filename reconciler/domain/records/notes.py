@@ -473,12 +473,20 @@ class Scope:
         return _join(self.tenant, self.agent_id, self.contact_id)
 
     def account(self, name: str) -> Scope:
-        """The scope of an account of the same agent, in which its facts are kept.
+        """The scope of an account of the same agent that a caller names; its facts are kept there.
 
         Raises:
-            InvalidScopeError: the name cannot be used.
+            InvalidScopeError: the name cannot be used, or is the id of the account's contact.
         """
         check_identifier("account", name, InvalidScopeError)
+        if name.startswith(ACCOUNT):
+            raise InvalidScopeError(
+                f"{name} is the id of an account's contact; name the account without {ACCOUNT!r}"
+            )
+        return self.known_account(name)
+
+    def known_account(self, name: str) -> Scope:
+        """The scope of an account that a membership names."""
         return replace(self, contact_id=ACCOUNT + name)
 
     @property
