@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -17,6 +18,7 @@ from reconciler import AsyncMemory, Memory, load_settings, ops
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.service.writing.doors import NoteFields
 from reconciler.testing import HashingEmbedder
 from tests.ops_calls import OPS, call_of, ops_of
 from tests.tables import every
@@ -109,6 +111,32 @@ def test_a_wrong_argument_is_refused_in_our_words(
 ) -> None:
     found = list(refusals_of_python(DOORS[door](memory), usual(memory, tmp_path)))
     assert not found, "\n".join(found)
+
+
+def test_an_unknown_field_of_a_note_is_answered_with_all_that_there_are(memory: Memory) -> None:
+    with pytest.raises(TypeError, match=r"^a note takes no colour; ") as told:
+        memory.contact(*WHO).note("Likes tea.", colour="red")  # type: ignore[call-arg]
+    listed = str(told.value).rpartition(" takes ")[2].split(", ")
+    assert set(listed) == get_type_hints(NoteFields).keys() >= {"valid_to", "replaces", "ends"}
+
+
+@every(
+    ("given", "told"),
+    [
+        ("abc", "has no fact abc; name a fact by its id, or by its handle, such as #a2ck"),
+        (["abc"], "has no fact abc; name a fact by its id, or by its handle, such as #a2ck"),
+        ({"abc"}, "replaces must be a list of facts, each by its id or handle"),
+        ([7], "the id or handle of a fact must be a string, not int"),
+    ],
+)
+def test_facts_to_replace_that_are_no_list_of_them_are_told_what_to_give(
+    memory: Memory, given: Any, told: str
+) -> None:
+    contact = memory.contact("crm", "mara")
+    lives = contact.note("Lives in Pune.", idempotency_key="pune")
+    for call in (partial(contact.note, "Has a dog."), partial(contact.relate, lives.fact_id)):
+        with pytest.raises(InvalidRequestError, match=told):
+            call(replaces=given)
 
 
 def test_plain_episodes_are_no_citations(memory: Memory) -> None:

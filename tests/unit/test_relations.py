@@ -43,9 +43,9 @@ def test_of_facts_that_collide_the_later_one_gets_a_longer_handle() -> None:
         ({"repeats": "a", "both_hold": ["a"]}, "a: named twice"),
         ({"replaces": ["a", "b"], "ends": ["c", "d"]}, "3 facts, not 4"),
         ({"repeats": "a", "ends": ["b"]}, "cannot end another"),
-        ({"replaces": "a"}, "must be a list"),
-        ({"ends": [""]}, "a fact that is related"),
-        ({"ends": [7]}, "a fact that is related"),
+        ({"replaces": "a"}, "must be a list of facts, each by its id or handle"),
+        ({"ends": [""]}, "id or handle of a fact is empty"),
+        ({"ends": [7]}, "id or handle of a fact must be a string"),
     ],
 )
 def test_relations_that_cannot_be_meant_are_refused(given: dict[str, Any], complaint: str) -> None:

@@ -665,10 +665,10 @@ class Relations:
         for name in ("replaces", "ends", "both_hold"):
             given = getattr(self, name)
             if not isinstance(given, list | tuple):
-                raise RelationError(f"{name} must be a list of facts")
+                raise RelationError(f"{name} must be a list of facts, each by its id or handle")
             object.__setattr__(self, name, tuple(given))
         for fact_id in self.named_ids:
-            check_identifier("a fact that is related", fact_id, RelationError)
+            check_identifier("the id or handle of a fact", fact_id, RelationError)
         self._check_together()
 
     def _check_together(self) -> None:
@@ -729,7 +729,10 @@ def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, F
     """
     for fact_id in fact_ids:
         if fact_id not in known:
-            raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
+            raise UnknownFactError(
+                f"contact {scope.contact_id} has no fact {fact_id}; name a fact by its id, or by "
+                "its handle, such as #a2ck; `history` lists the facts"
+            )
         if known[fact_id].has_ended:
             raise RelationError(
                 f"fact {handle_of(fact_id)} has already ended; recall shows what holds now"

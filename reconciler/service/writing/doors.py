@@ -24,7 +24,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import span
 
@@ -201,10 +201,10 @@ class LiveDoor:
         if not (replaces or repeats or ends or both_hold):
             return None
         given = Relations(
-            replaces=_listed("replaces", replaces),
+            replaces=_listed(replaces),
             repeats=repeats,
-            ends=_listed("ends", ends),
-            both_hold=_listed("both_hold", both_hold),
+            ends=_listed(ends),
+            both_hold=_listed(both_hold),
         )
         return given.renamed({name: self.fact_id(scope, name) for name in given.named_ids})
 
@@ -366,17 +366,9 @@ def _never_true(note: Note, ends_at: datetime) -> str:
     )
 
 
-def _listed(name: str, given: Sequence[str]) -> Strings:
-    """Return the named facts as a list; one may be given by itself.
-
-    Raises:
-        InvalidRequestError: the value is not a list.
-    """
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, list | tuple):
-        raise InvalidRequestError(f"{name} must be a list of facts, by id or handle")
-    return tuple(given)
+def _listed(given: Any) -> Any:
+    """Return named facts as a list, if it is one name by itself; ``Relations`` checks the rest."""
+    return (given,) if isinstance(given, str) else given
 
 
 _ORDINARY = (
@@ -473,7 +465,7 @@ def note_of(
         InvalidNoteError: the note cannot be used.
     """
     if unknown := sorted(fields.keys() - LineFields.__annotations__):
-        known = ", ".join(LineFields.__annotations__)
+        known = ", ".join(NoteFields.__annotations__)
         raise TypeError(f"a note takes no {', '.join(unknown)}; besides its text it takes {known}")
     about = dict(fields)
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
