@@ -189,7 +189,9 @@ def parse_time(option: str, value: str | None) -> datetime | None:
         return time
     if len(value) <= _DAY_LENGTH:
         return time.replace(tzinfo=UTC)
-    raise InvalidNoteError(f"{option} {value!r} has no time zone; write {value}+00:00 for UTC")
+    raise InvalidNoteError(
+        f"{option} {value!r} has no time zone; write {time.isoformat()}+00:00 for UTC"
+    )
 
 
 @contextmanager

@@ -538,6 +538,7 @@ def test_a_slash_in_an_id_is_part_of_the_id(
     [
         ({"text": 5}, "text"),
         ({"text": "Lives.", "valid_from": "yesterday"}, "cannot be used: valid_from: give an ISO"),
+        ({"text": "Lives.", "valid_from": "2026-01-31"}, "write it in full, as 2026-01-31T09:00"),
         ({"text": "Lives.", "proposed_by": "anna"}, "proposed_by"),
         ({"text": "Lives.", "single_valued": "yes"}, "single_valued"),
         ([], "cannot be used: the body must be one JSON object"),

@@ -62,7 +62,7 @@ def test_recall_takes_filters_and_marks_what_stands(told: Run) -> None:
 
 def test_a_naive_time_or_unknown_attribute_is_refused(told: Run) -> None:
     code, _, err = told("recall", *SCOPE, "--since", "2026-01-01T09:00")
-    assert (code, "has no time zone; write 2026-01-01T09:00+00:00 for UTC" in err) == (2, True)
+    assert (code, "has no time zone; write 2026-01-01T09:00:00+00:00 for UTC" in err) == (2, True)
     code, _, err = told("value", "none", *SCOPE)
     assert (code, "is not the name of an attribute" in err) == (2, True)
 

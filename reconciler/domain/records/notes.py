@@ -752,8 +752,8 @@ def utc(name: str, value: object, error: type[InvalidRequestError] = InvalidNote
         return value
     if value.tzinfo is None or value.utcoffset() is None:
         raise error(
-            f"{name} {value.isoformat()} has no time zone; add one, for example "
-            "datetime.now(timezone.utc), or 2026-01-31T09:00:00+00:00"
+            f"{name} {value.isoformat()} has no time zone; add one: for UTC write "
+            f"{value.isoformat()}+00:00, or in Python give the datetime tzinfo=timezone.utc"
         )
     try:
         return value.astimezone(UTC)

@@ -32,7 +32,7 @@ def _instant(value: object) -> object:
     except ValueError:
         raise ValueError("give an ISO 8601 time, such as 2026-01-31T09:00:00Z") from None
     if at.tzinfo is None:
-        raise ValueError("the time has no zone; end it with Z for UTC")
+        raise ValueError("the time has no zone; write it in full, as 2026-01-31T09:00:00Z")
     return at
 
 

@@ -426,4 +426,6 @@ def _time(name: str, value: object) -> datetime:
     try:
         return utc(name, datetime.fromisoformat(str(value)))
     except ValueError:
-        raise InvalidNoteError(f"{name} {value!r} is not an ISO 8601 time") from None
+        raise InvalidNoteError(
+            f"{name} {value!r} is not an ISO 8601 time, such as 2026-01-31T09:00:00Z"
+        ) from None
