@@ -47,7 +47,10 @@ def is_open(path: Path) -> bool:
             _are_one_file(path, main)
             or (
                 # The name of a file beside a store; some file systems ignore capitals.
-                _PART.match(path.name.casefold().removeprefix(main.name.casefold()))
+                (
+                    _PART.match(path.name.casefold().removeprefix(main.name.casefold()))
+                    or path.name.casefold() == f"{main.stem}.key".casefold()
+                )
                 and _are_one_file(path.parent, main.parent)
             )
             for main in _OPEN.values()

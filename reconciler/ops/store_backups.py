@@ -105,13 +105,18 @@ def write_backup(
         key_file: the file of the hash key; None if the key is not kept in a file.
         hash_key: see ``Backup``.
         made_at: the time now (UTC).
-        overwrite: whether to replace an archive of that name.
+        overwrite: whether to replace an archive, or an empty file, of that name; no other file is
+            replaced.
 
     Raises:
         ConfigurationError: the archive cannot be written, or exists already.
+        InvalidArchiveError: the file to replace is no archive, or of a newer version.
         GraphUnavailableError: the store is too busy to be copied.
     """
     with new_file(path, overwrite=overwrite) as file, draft_folder(path) as folder:
+        if path.exists() and path.stat().st_size:  # never any other file, such as a key
+            with _opened(path) as earlier:
+                _manifest(earlier, path)
         copy_store(folder / _STORE)
         if key_file is not None:
             shutil.copyfile(key_file, folder / _KEY)
@@ -176,8 +181,8 @@ def _opened(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise InvalidArchiveError(
-            f"{path} is not a complete archive: it was cut off or damaged ({error}). "
-            "Nothing was changed"
+            f"{path} is not a backup, or was cut off or damaged ({error}). Nothing was changed; "
+            "name another file"
         ) from error
 
 

@@ -50,12 +50,13 @@ def backup(memory: Memory, path: str | Path, *, overwrite: bool = False) -> Back
     Args:
         memory: an open memory.
         path: the archive to write.
-        overwrite: replace it if it exists.
+        overwrite: replace an earlier backup, or an empty file; no other file is replaced.
 
     Raises:
         InvalidRequestError: ``path`` is no path.
         ConfigurationError: the archive cannot be written, or exists already; or the engine is a
             server, which has its own backups.
+        InvalidArchiveError: the file to replace is no backup, or of a newer version.
         GraphUnavailableError: others read without a pause, or the disk has no room.
     """
     from reconciler.ops.store_backups import write_backup

@@ -843,6 +843,21 @@ def test_nothing_is_written_over_a_file_of_the_open_memory(
         assert len(memory.contact("crm", "alice").history()) == 1
 
 
+@pytest.mark.parametrize("named", ["memory.key", "MEMORY.key"])
+@pytest.mark.parametrize("writes", ["backup", "export"])
+def test_nor_over_its_key_of_hashes_made_or_not(
+    embedded: dict[str, Any], writes: str, named: str
+) -> None:
+    path: Path = embedded["embedded_path"]
+    with opened(embedded) as memory:
+        for text in ("Prefers email", "Mail her at priya@example.com."):  # the second makes a key
+            memory.add_contact_note("crm", "alice", text)
+            with pytest.raises(ConfigurationError, match="of the open memory itself"):
+                getattr(ops, writes)(memory, path.with_name(named), overwrite=True)
+    with opened(embedded) as memory:
+        assert len(memory.contact("crm", "alice").history()) == 2
+
+
 def test_a_backup_may_be_named_after_the_store(embedded: dict[str, Any]) -> None:
     path: Path = embedded["embedded_path"]
     backup = path.with_name(f"{path.name}.zip")

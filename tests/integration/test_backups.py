@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -190,13 +191,54 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
     source: EngineUnderTest, tmp_path: Path
 ) -> None:
     path = tmp_path / "one.zip"
-    path.write_text("precious")
+    path.touch()
     with opened(source) as memory:
         with pytest.raises(ConfigurationError, match="already exists"):
             ops.backup(memory, path)
-        assert path.read_text() == "precious"
-        ops.backup(memory, path, overwrite=True)
+        assert path.read_bytes() == b""
+        for _ in range(2):
+            made = ops.backup(memory, path, overwrite=True)
     assert [each.name for each in tmp_path.iterdir()] == ["one.zip"]
+    assert path.stat().st_size == made.archive_bytes
+
+
+def text_file(path: Path) -> None:
+    path.write_text("precious")
+
+
+def other_archive(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("manifest.json", "{}")
+
+
+def other_store(path: Path) -> None:
+    opened(embedded_engine(path.parent / "other")).close()
+    path_of(embedded_engine(path.parent / "other")).rename(path)
+
+
+@pytest.mark.parametrize("make", [text_file, other_archive, other_store])
+def test_a_backup_replaces_no_file_but_a_backup(
+    source: EngineUnderTest, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "one.zip"
+    make(path)
+    before = path.read_bytes()
+    with opened(source) as memory, pytest.raises(InvalidArchiveError, match="is not a backup"):
+        ops.backup(memory, path, overwrite=True)
+    assert path.read_bytes() == before
+
+
+def test_a_backup_never_replaces_a_key_of_hashes(tmp_path: Path) -> None:
+    """Without the key the store does not open any more."""
+    key = tmp_path / "keys" / "mine"
+    engine = embedded_engine(tmp_path / "live")
+    engine.settings_arguments["gate"] = {"hash_key_file": str(key)}
+    with opened(engine) as memory:
+        memory.add_contact_note("crm", "priya", MAILED)
+        before = key.read_bytes()
+        with pytest.raises(InvalidArchiveError, match="is not a backup"):
+            ops.backup(memory, key, overwrite=True)
+    assert key.read_bytes() == before
 
 
 def test_a_backup_into_no_folder_says_so_and_leaves_nothing(
@@ -296,7 +338,7 @@ def climbing(archive: Path, target: Path) -> None:
 
 
 SPOILT = {
-    "cut in half": (cut, "not a complete archive"),
+    "cut in half": (cut, "or was cut off or damaged"),
     "bent": (bent, "damaged"),
     "foreign": (foreign, "not a backup of this program"),
     "newer": (lambda a, t: changed(a, t, version=2), "newer version"),
