@@ -175,6 +175,27 @@ def test_two_contacts_are_merged_split_and_renamed(
     assert len(done(anna.get(f"{PRIYA.replace('priya', 'p-77')}/profile"))) == 1
 
 
+def test_a_token_for_one_contact_undoes_no_merge_and_opens_no_account(
+    api: Api, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    plain = noted(agent, PUNE)["decision_id"]
+    done(agent.post(f"{PRIYA.replace('priya', 'priya-2')}/notes", json=GOA))
+    done(anna.post(f"{PRIYA.replace('priya', 'account:acme')}/notes", json=GOA))
+    asked = {"act": "merge", "other": "priya-2", "reason": "The same number."}
+    merged = done(anna.post(f"{PRIYA}/identity", json=asked))["decision_id"]
+    joined = done(anna.post(f"{PRIYA}/accounts", json={"account": "acme"}))
+    [membership] = done(anna.get(f"{PRIYA}/accounts"))
+    at, why = f"{PRIYA}/facts/{membership['fact_id']}/revoke", {"reason": "Left."}
+    left = done(anna.post(at, json=why))["decision_id"]
+    with api.client(granted("operator", name="pat", contact_id="priya")) as pat:
+        for decision_id in (left, joined["decision_id"], merged):
+            answer = pat.post(f"{PRIYA}/decisions/{decision_id}/revert", json=why)
+            assert "for one contact" in problem(answer, 403, "not-granted")
+        assert done(pat.get(f"{PRIYA}/accounts")) == []
+        done(pat.post(f"{PRIYA}/decisions/{plain}/revert", json=why | {"and_later": True}))
+    done(anna.post(f"{PRIYA}/decisions/{left}/revert", json=why))
+
+
 @pytest.mark.parametrize("act", ["reject", "withdraw"])
 def test_what_waits_is_answered_once(agent: httpx2.Client, anna: httpx2.Client, act: str) -> None:
     at = f"{PRIYA}/decisions/{noted(agent, GUESS)['decision_id']}"

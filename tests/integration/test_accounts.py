@@ -657,3 +657,7 @@ def test_to_join_from_now_on_is_not_said_by_a_membership_that_begins_later(
     assert bob.join_account("acme", since=day(30), by="olga").decision_id == later.decision_id
     with pytest.raises(InvalidRequestError, match="leave_account"):
         bob.join_account("acme", by="olga")
+    sooner = bob.join_account("acme", until=day(20), by="olga")
+    for made, given in ((sooner, {"until": day(20)}), (later, {"since": day(30)})):
+        again = bob.join_account("acme", **given, by="olga")
+        assert (again.replayed, again.decision_id) == (True, made.decision_id)

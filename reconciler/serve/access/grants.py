@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import Json, Strings, frozen
+
+if TYPE_CHECKING:
+    from reconciler.bound_memory import ContactMemory
 
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""
@@ -102,6 +107,24 @@ class Grant:
             raise NotGrantedError(
                 f"this token has the profile {self.profile}, which may not do this; an operator may"
             )
+
+    def check_may_undo(self, about: ContactMemory, decision_id: str) -> None:
+        """Check that an undo of a decision reaches no account and no other contact.
+
+        Raises:
+            NotGrantedError: the grant is for one contact, and the decision is a merge, or about a
+                membership.
+            UnknownDecisionError: the contact has no such decision.
+        """
+        if self.contact_id is None:
+            return
+        made = about.decision(decision_id)
+        before = (was.fact_id for was in made.changes.before)
+        changed = {made.fact_id, *made.superseded_ids, *before}
+        known = (fact for chain in about.history() for fact in chain.facts)
+        is_membership = any(fact.account and fact.fact_id in changed for fact in known)
+        if made.action is Action.MERGE or is_membership:
+            raise NotGrantedError("this token is for one contact; undo this with an agent's token")
 
     def agent(self, asked: object) -> str:
         """Return the requested agent, or the only agent of the grant.

@@ -243,6 +243,7 @@ def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBod
 @routes.answers(_DECISION + "/revert", _DECIDED, "POST")
 def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Any:
     """Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again."""
+    grant.check_may_undo(about, decision_id)
     return about.revert(decision_id, **_by(grant, body))
 
 

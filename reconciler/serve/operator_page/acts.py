@@ -207,6 +207,7 @@ def undo(visit: Visit) -> Response:
     about, decision_id = visit.about, visit.text("decision")
     reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
     and_later = visit.given.get("and_later") == "yes"
+    visit.grant.check_may_undo(about, decision_id)
     try:
         made = about.revert(
             decision_id, by=visit.by, reason=visit.reason(words.UNDONE), and_later=and_later

@@ -237,11 +237,14 @@ class PersonsDecisions:
 
         def plan(seen: Seen) -> Commit | Decision:
             own = self.memberships(scope, account)
-            if own and not (own[0].has_ended or own[0].is_expired(begins)):
-                earlier = self._made_before(scope, lambda made: made.fact_id == own[0].fact_id)
-                since_when = own[0].valid_from
+            now = (each for each in own if not (each.has_ended or each.is_expired(begins)))
+            if held := next(
+                (each for each in now if until is None or until > each.valid_from), None
+            ):
+                earlier = self._made_before(scope, lambda made: made.fact_id == held.fact_id)
+                since_when = held.valid_from
                 is_same = since_when <= begins if since is None else since == since_when
-                if earlier and is_same and until == own[0].valid_to:
+                if earlier and is_same and until == held.valid_to:
                     return earlier
                 raise InvalidRequestError(
                     f"contact {scope.contact_id} belongs to account {account} already, since "
