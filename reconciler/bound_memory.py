@@ -916,7 +916,8 @@ class ContactMemory(BoundMemory):
             about: what the act rests on: attributes by any name that the attribute book knows, and
                 facts by id or handle; at most 50.
             act: what is planned, in words, such as "call her on Monday at eight", to find the
-                standing limits; empty to find them by the facts' own words.
+                standing limits, the disputes, and the notes that wait; empty to find limits by the
+                facts' own words.
             subject: whom the attributes are about; None for the contact.
             max_age_days: a fact that was last said longer ago is too old, above 0; None for any.
 

@@ -136,6 +136,24 @@ def test_a_check_before_an_act_sees_the_account_s_limits(ada: ContactMemory) -> 
     assert [each.reason for each in checked.reasons] == [f'a limit applies: "{LIMIT}"']
 
 
+def test_a_check_before_an_act_sees_what_the_account_is_asked(
+    acme: ContactMemory, ada: ContactMemory
+) -> None:
+    acme.note("No visits at the plant.", source_kind="tool_output")
+    for name, value in (("operator", "red"), ("approved_doc", "blue")):
+        acme.note(
+            f"The gate is {value}.",
+            attribute="gate",
+            value=value,
+            single_valued=True,
+            source_kind=name,
+            source_reference="plan 3",
+        )
+    assert acme.disputes()
+    for act in ("Visit the plant.", "Meet at the gate."):
+        assert "ask" in {each.advice for each in ada.check(act=act).reasons}, act
+
+
 RENEWS = "The contract is renewed on 1 June 2027."
 
 

@@ -116,6 +116,41 @@ def test_a_standing_limit_that_touches_the_act_stops(priya: ContactMemory) -> No
     assert told(priya.check("city", act="Send flowers to Pune.")) == ("go", [])
 
 
+def test_a_limit_that_waits_for_an_answer_is_asked_about(priya: ContactMemory) -> None:
+    waits = ("ask", [("act", "a note about it waits for an answer")])
+    held = priya.note("Never call before nine.", source_kind="tool_output")
+    assert told(priya.check(act="Call before nine.")) == waits
+    assert told(priya.check(act="Send flowers.")) == ("go", [])
+    priya.confirm(held.decision_id, "contact")
+    assert told(priya.check(act="Call before nine."))[0] == "stop"
+
+
+def test_a_withdrawal_that_waits_for_an_answer_is_asked_about(priya: ContactMemory) -> None:
+    may = priya.note("May be called on her mobile in the evening.").fact_id
+    assert may is not None
+    assert told(priya.check(may, act="Call her mobile.")) == ("go", [])
+    held = priya.note("Not to be called in the evening any more.", source_kind="tool_output")
+    waits = ("ask", [("act", "a note about it waits for an answer")])
+    assert told(priya.check(act="Call her mobile in the evening.")) == waits
+    assert told(priya.check(may)) == waits
+    priya.reject(held.decision_id, "contact")
+    assert told(priya.check(may)) == ("go", [])
+
+
+def test_a_held_note_that_shares_only_the_contacts_name_is_about_something_else(
+    priya: ContactMemory,
+) -> None:
+    priya.note("Priya moves to Goa.", source_kind="tool_output")
+    assert told(priya.check(act="Email Priya.")) == ("go", [])
+
+
+def test_a_dispute_that_touches_the_act_is_asked_about(priya: ContactMemory) -> None:
+    lives_in(priya, "Pune")
+    lives_in(priya, "Goa", source_kind="approved_doc", source_reference="contract 7")
+    advice, reasons = told(priya.check(act="Send flowers to Pune."))
+    assert (advice, set(reasons)) == ("ask", {("act", "it is in dispute")})
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_an_allergy_and_a_limit_that_is_named_itself_stop_an_act(
     priya: ContactMemory, named: bool
