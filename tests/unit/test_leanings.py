@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from reconciler.adapters.note_head import BINS, features, leanings
@@ -93,6 +95,14 @@ def test_a_silent_hold_says_what_releases_it(kind: Leaning, text: str, released:
     assert f"on hold until it is {released};" in judged(candidate(text), leanings=leanings).detail
     again = judged(candidate(text), precedents=EARLIER, leanings=leanings)
     assert (again.reason == "admitted") is (released == "repeated")
+
+
+def test_a_no_outweighs_each_repetition() -> None:
+    declined = replace(EARLIER, declined_id="no")
+    leanings = Leanings({Leaning.GUESS_OR_VENTING: 0.96}, "7")
+    said = candidate("I feel miserable these days.")
+    again = judged(said, precedents=declined, leanings=leanings)
+    assert again.reason == "declined_before"
 
 
 @every("kind", [Leaning.ORDER, Leaning.NOTHING, Leaning.GUESS_OR_VENTING])

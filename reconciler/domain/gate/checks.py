@@ -197,7 +197,7 @@ def _speculation(case: Case) -> CheckResult:
     """Checks for guesses: a hypothesis ends with its task.
 
     A person's own guess only scores lower. What only resembles one waits until another session
-    repeats it.
+    repeats it; a person's no outweighs each repetition.
     """
     cue = case.reading.speculation or case.reading.guess
     if cue and not case.is_own_word and not case.is_confirmed:
@@ -205,7 +205,7 @@ def _speculation(case: Case) -> CheckResult:
     if case.reading.guess and not (
         case.reading.trigger
         or case.is_confirmed
-        or case.precedents.sessions - case.candidate.sessions
+        or (case.precedents.sessions - case.candidate.sessions and not case.precedents.declined_id)
     ):
         return Disposal.CONFIRM, GateReason.THIN_EVIDENCE, f"a guess or a mood ({cue!r})"
     return _pass(f"hedged by its speaker ({cue!r})" if cue else "no hypothesis")
