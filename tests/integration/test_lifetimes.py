@@ -90,6 +90,21 @@ def test_words_only_for_today_are_volatile(memory: Memory) -> None:
     assert hit.fact.expires_at == NOON + DAY / 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks for today, we agreed on 40k EUR.",
+        "The invoice for today is number 5512.",
+        "The main contact for today and the future is Omar.",
+        "Good for today and for the whole year: 10 percent discount.",
+    ],
+)
+def test_words_that_only_mention_today_last(clock: Clock, memory: Memory, text: str) -> None:
+    say(memory, text)
+    clock.pass_days(8)
+    assert list(told(memory)) == [text]
+
+
 def test_a_lifetime_that_is_given_goes_before_the_end_of_today(
     clock: Clock, memory: Memory
 ) -> None:
