@@ -229,6 +229,35 @@ def test_a_cancelled_time_ends_no_habit(said: str, is_over: bool) -> None:
     assert names_a_part(said, fact) is not is_over
 
 
+@every(
+    ("fact", "said", "is_once"),
+    [
+        ("Orders bread every Friday.", "Cancelled this Friday's bread.", True),
+        ("Orders bread every Friday.", "Cancelled the bread on Friday.", True),
+        ("Orders bread every Friday.", "Cancelled the bread this morning.", False),
+        ("Orders bread on Fridays.", "Cancelled the bread on Monday.", False),
+        ("Gets bread every morning.", "Cancelled the bread this morning.", True),
+        ("Orders weekly bread.", "Cancelled next week's bread.", True),
+        ("Orders weekly bread.", "Cancelled the bread for this Friday.", True),
+        ("Orders weekly bread.", "Cancelled today's bread.", True),
+        ("Pays for a weekly gym membership.", "Cancelled the gym membership this morning.", False),
+        ("Has a monthly Netflix subscription.", "Cancelled the Netflix subscription.", False),
+        ("Has a monthly Netflix subscription.", "Cancelled the Netflix subscription today.", False),
+        (
+            "Has a monthly Netflix subscription.",
+            "Cancelled the Netflix subscription on Monday.",
+            False,
+        ),
+        ("Takes a yearly holiday in Rome.", "Cancelled the holiday in Rome.", False),
+        ("Takes a yearly holiday in Rome.", "Cancelled this year's holiday in Rome.", True),
+    ],
+)
+def test_a_time_at_which_it_was_cancelled_is_no_time_of_the_habit(
+    fact: str, said: str, is_once: bool
+) -> None:
+    assert names_a_part(said, fact) is is_once
+
+
 def test_a_cancelled_time_that_is_no_habit_is_over() -> None:
     assert ends("Cancelled the meeting on Tuesday.", "Has a meeting on Tuesday.")
 

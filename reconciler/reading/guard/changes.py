@@ -81,8 +81,14 @@ _ADVERB = re.compile(r"\b\w{3,20}ly\b")
 _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
-_OFTEN = re.compile(r"\b(?:every|each|(?:dai|week|month|year)ly|\w{3,6}days)\b")
-_ONE_TIME = re.compile(r"\b(?:this|next|\w{2,6}day)\b")
+_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_OFTEN = re.compile(rf"\b(?:every|each|(?:dai|week|month|year)ly|{_DAY}s)\b")
+_ONE_TIME = re.compile(
+    rf"\b(?:(?:the|for(?: this)?|next) {_DAY}|(?:{_DAY}|today|tomorrow|week|month|year)'s)\b"
+)
+"""A time of what was cancelled. "On Monday" and "this morning" may be when it was cancelled."""
+_TIME = re.compile(rf"\b(?:{_DAY}|(?<=this |next )(?:week|month|year|morning|evening))\b")
+"""A time of the habit, too, if the habit names it."""
 _FOR_GOOD = re.compile(r"\b(?:for good|any ?more|from now|\w{3,20}ly)\b")
 
 _WORD = re.compile(r"\w+")
@@ -182,9 +188,10 @@ def _cancels_once(note: Reading, fact: Reading) -> bool:
 
     "Cancelled this Friday's flowers" leaves "Orders flowers every Friday".
     """
-    said = note.canonical
-    is_one = "cancel" in said and _ONE_TIME.search(said) and _OFTEN.search(fact.canonical)
-    return bool(is_one) and not (_OFTEN.search(said) or _FOR_GOOD.search(said))
+    said, habit = note.canonical, fact.canonical
+    is_one = _ONE_TIME.search(said) or any(time in habit for time in _TIME.findall(said))
+    is_habit = "cancel" in said and _OFTEN.search(habit)
+    return bool(is_one and is_habit) and not (_OFTEN.search(said) or _FOR_GOOD.search(said))
 
 
 def name_two_entries(note: str, fact: str) -> bool:
