@@ -372,3 +372,15 @@ def test_at_the_end_of_all_times_nothing_runs_over(tmp_path: Path) -> None:
         assert contact.briefing()
         assert contact.profile() is not None
         assert contact.history()
+
+
+def test_a_line_of_the_first_or_last_day_stops_no_import(tmp_path: Path) -> None:
+    dated = [
+        {"text": "Is in Oslo until 5 December.", "said_at": "0001-01-01T00:00:00Z"},
+        {"text": "Only for today, use the gate.", "valid_from": "9999-12-31T23:59:00Z"},
+    ]
+    lines = [json.dumps(said) for said in (*dated, {"text": "Likes tea."})]
+    own = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(16), **own) as memory:
+        outcome = memory.import_notes(lines, agent_id="crm", contact_id="alice")
+    assert (outcome.added, list(outcome.errors)) == (3, [])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from reconciler import Action, Memory
 from reconciler.errors import InvalidNoteError
-from reconciler.reading.values.ends import SaidTimes, said_times
+from reconciler.reading.values.ends import SaidTimes, end_of_today, said_times
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -291,6 +291,14 @@ def test_a_day_is_one_of_the_zone_in_which_it_was_said(
 ) -> None:
     told = said_times(text, datetime.fromisoformat(said_at))
     assert told.ends_at == datetime.fromisoformat(ends_at)
+
+
+def test_the_first_and_the_last_day_of_all_are_read() -> None:
+    first, last = (datetime.combine(day, NOON.timetz()) for day in (date.min, date.max))
+    early = said_times("Is in Oslo until 5 December.", first.replace(hour=0))
+    assert early.ends_at == datetime(1, 12, 6, tzinfo=UTC)
+    assert said_times("Is in Oslo until 5 December.", last) == SaidTimes()
+    assert end_of_today("Only for today, use the gate.", last) is None
 
 
 def test_29_february_without_a_year_has_an_end_in_a_leap_year_only() -> None:

@@ -305,8 +305,8 @@ def said_times(text: str, said_at: datetime) -> SaidTimes:
         said_at: when it was said, time-zone aware; a day begins and ends in its zone.
     """
     told = _told(text, said_at)
-    if told.ends_at is None or said_at.utcoffset():
-        return told
+    if told.ends_at is None or said_at.utcoffset() or said_at.year == 1:
+        return told  # the first day of all has none before it
     # In UTC the zone is often unknown. What was yesterday there may be today for the speaker,
     # and is no day of the next year.
     west = _told(text, said_at.astimezone(_WESTERNMOST)).ends_at
@@ -321,6 +321,8 @@ def end_of_today(text: str, said_at: datetime) -> datetime | None:
     """
     small = read_text(text).small
     if not _TODAY.search(small) or (_past().search(small) and not _COPULA.search(small)):
+        return None
+    if said_at.year > 9998:  # that day may have no midnight
         return None
     return _midnight(said_at.date() + timedelta(days=1), said_at)
 
