@@ -149,5 +149,11 @@ HELD = [
     ("Is allergic to peanuts: must not be given peanuts.", "allergy", "peanuts"),
     ("Allergic to latex: no latex gloves.", "allergy", "latex"),
     ("Prefers email, and no other emails than invoices.", "preferred_channel", "email"),
+    ("Does not want marketing emails.", "marketing_consent", "no"),
+    ("Wants no newsletters.", "marketing_consent", "no"),
+    ("No longer wants marketing emails.", "marketing_consent", "no"),
+    ("Pets are not allowed.", "pets_allowed", "No"),
+    ("Has no car.", "car", "no"),
+    ("Never smokes.", "smoker", "never"),
 ]
 """The same where something else has ended, or the words only sound like an end."""

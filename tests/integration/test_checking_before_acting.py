@@ -55,6 +55,12 @@ def test_a_plain_fact_of_the_contact_is_a_go(priya: ContactMemory) -> None:
     assert told(priya.check([fact_id])) == told(priya.check(checked.facts[0].handle)) == ("go", [])
 
 
+def test_a_no_in_words_that_deny_is_known(priya: ContactMemory) -> None:
+    priya.note("Does not want marketing emails.", attribute="marketing_consent", value="no")
+    assert [each.value for each in priya.value("marketing_consent")] == ["no"]
+    assert told(priya.check("marketing_consent")) == ("go", [])
+
+
 def test_what_is_not_known_is_asked(priya: ContactMemory) -> None:
     assert told(priya.check("city")) == ("ask", [("city", "nothing is known of it")])
 

@@ -542,7 +542,8 @@ def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
 def _says_no_more(text: str, slot: Slot) -> bool:
     """True if a text denies the slot's value; the text may hold it as a token for personal data."""
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
-    if any(end.reach for end in read(value).ceased):
+    meant = read(value)
+    if any(end.reach for end in meant.ceased):
         return True  # "no longer sailing" is no value, and "retired" is one
     if holds_no_more(text, value, attribute):
         return True
@@ -551,8 +552,9 @@ def _says_no_more(text: str, slot: Slot) -> bool:
         hidden = [text.replace(token, _TAKEN_OUT) for token in {*TOKEN.findall(text)}] or [text]
         if all(holds_no_more(each, _TAKEN_OUT, attribute) for each in hidden):
             return True
-    is_denial = bool(said.negated or said.ceased)
-    return is_denial and not read(value).stems and value.casefold() in text.casefold()
+    if meant.stems or meant.negated:
+        return False  # "no" is the value of "Does not want e-mails", which has its letters
+    return bool(said.negated or said.ceased) and value.casefold() in text.casefold()
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
