@@ -53,6 +53,17 @@ def test_a_persons_other_names_open_no_second_person(memory: Memory) -> None:
     ]
 
 
+def test_two_things_of_one_kind_keep_a_value_each(memory: Memory) -> None:
+    contact = memory.contact("crm", "c-1")
+    for flat in ("3B", "5A"):
+        contact.note(f"Rents flat {flat}.", attribute="flat", value=flat, single_valued=False)
+    for flat, rent in (("flat 3B", "1,200 EUR"), ("flat 5A", "900 EUR")):
+        slot = {"subject": flat, "attribute": "rent", "value": rent, "single_valued": True}
+        assert contact.note(f"The rent of {flat} is {rent}.", **slot).action is Action.ADD
+    assert values(memory, "rent", "flat 3B") == ["1,200 EUR"]
+    assert values(memory, "rent", "flat 5A") == ["900 EUR"]
+
+
 def test_the_contacts_name_is_known_to_a_later_process(kept_engine: EngineUnderTest) -> None:
     arguments = kept_engine.settings_arguments
     for city in ("Faro", "Braga"):

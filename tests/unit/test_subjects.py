@@ -151,3 +151,42 @@ def test_subjects_of_one_person_that_were_stored_apart_are_found_together() -> N
     known = (told("Nuno"), told("husband Nuno"))
     assert meant("husband", known).subjects == ("husband nuno",)
     assert meant("Nuno", known).subjects == ("nuno", "husband nuno")
+
+
+@every(
+    ("thing", "one", "other"),
+    [
+        ("flat", "3B", "5A"),
+        ("car", "Golf", "Polo"),
+        ("office", "Leeds", "York"),
+        ("flat", "3", "5"),
+    ],
+)
+@every("own", [("one", "other"), ("one",), ("other",)])
+def test_two_values_of_an_attribute_are_two_things(
+    thing: str, one: str, other: str, own: tuple[str, ...]
+) -> None:
+    given = {"one": one, "other": other}
+    facts = [told("contact", thing, given[each]) for each in own]
+    facts.append(told(f"{thing} {one}", "rent", text=f"The rent of {thing} {one} is 900 EUR."))
+    said = f"The rent of {thing} {other} is 800 EUR."
+    assert meant(f"{thing} {other}", (*facts,), said) == Meant((f"{thing} {other}".lower(),))
+    assert meant(f"{thing} {one}", (*facts,)).subjects == (f"{thing} {one}".lower(),)
+    assert meant(one, (*facts,)).subjects == (f"{thing} {one}".lower(),)
+
+
+def test_a_thing_without_a_name_is_neither_of_two_values() -> None:
+    facts = (
+        *(told("contact", "flat", number) for number in ("3B", "5A")),
+        told("flat", "rent", text="The rent of the flat is due."),
+    )
+    for given in ("flat 3B", "flat 5A"):
+        assert meant(given, facts, f"The rent of {given} is due.") == Meant((given.lower(),))
+
+
+def test_a_name_in_two_values_brings_neither_to_it() -> None:
+    facts = (
+        *(told("contact", "flat", f"{number} Hillcrest") for number in ("3B", "5A")),
+        told("flat Hillcrest", "rent", text="The rent of flat Hillcrest is due."),
+    )
+    assert meant("flat 5A", facts, "The rent of flat 5A is due.") == Meant(("flat 5a",))

@@ -120,11 +120,14 @@ class People:
         pairs = [map(_compared, pair) for pair in _FULL_NAME.findall(_bare(texts))]
         names = names.union(family for first, family in pairs if first in names)
         also = {_compared(slot.value or "") for slot, _ in facts if slot.attribute in _TELLING}
-        for role, value in self._own:
-            if self._is_one_role(read.role, role):
-                names |= value
-            elif names and names <= value:
-                also.add(role)
+        held = {
+            value
+            for role, value in self._own
+            if self._is_one_role(read.role, role) and _share_names(names or value, value)
+        }
+        if len(held) == 1:  # of flats 3B and 5A, each has its own name
+            names = names.union(*held)
+        also |= {role for role, value in self._own if names and names <= value}
         return read._replace(names=names, roles=read.roles | also)
 
     def _fits(self, given: _Person, known: _Person) -> bool:
