@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.domain.values.placing import Meant, People
@@ -190,3 +192,16 @@ def test_a_name_in_two_values_brings_neither_to_it() -> None:
         told("flat Hillcrest", "rent", text="The rent of flat Hillcrest is due."),
     )
     assert meant("flat 5A", facts, "The rent of flat 5A is due.") == Meant(("flat 5a",))
+
+
+@every("known", ["024ad472bbe7", "d584abd5bd6d", "ad17abb235ee"])
+@every("given", ["85e5d8a39772", "8bf630318829"])
+def test_two_tokens_are_two_subjects(known: str, given: str) -> None:
+    one, other = (f"[street_address:{each}]" for each in (known, given))
+    filed = replace(slot("flat", "rent", "900"), subject=one)
+    people = People([(filed, f"The rent of {one} is 900.")], [], BOOK.are_one_role)
+    for said in ("", f"The rent of {other} is 800."):
+        assert people.meant_by(other, said) == Meant((other,))
+    assert people.meant_by(one, f"The rent of {one} is 800.") == Meant((one,))
+    assert people.meant_by(slot(one).subject, "") == Meant((one,))
+    assert people.meant_by(slot(other).subject, "") == Meant((slot(other).subject,))

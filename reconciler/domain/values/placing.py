@@ -30,8 +30,11 @@ from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
 
 _JOINED_LETTERS = str.maketrans("æœ", "ao")
-_SMALL, _CAPITAL = re.compile(r"\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
-"""A word in small letters, and one with a capital that no sentence begins with."""
+_SMALL, _CAPITAL = re.compile(r"(?<![a-z]:)\b[a-z]\w*"), re.compile(r"(?<=[^\s.!?] )[A-Z]\w*")
+"""A word in small letters, and one with a capital that no sentence begins with.
+
+The hash of a token for personal data is no such word: it is a name, as in ``[email:d584abd5bd6d]``.
+"""
 
 _FULL_NAME = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
 
