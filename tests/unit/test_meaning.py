@@ -119,6 +119,9 @@ REMARKS = """
     I'm looking for tips, my boots are from Leeds. Any ideas?
     I think I'll drop by on Friday. Any ideas?
     They came last Friday and left. Do you know why?
+    Thanks, the tea with the two biscuits is hot
+    The train was crowded, thanks.
+    The oboe is a fine thing, thanks for the idea.
 """
 
 STATEMENTS = """
@@ -128,6 +131,10 @@ STATEMENTS = """
     She is not well.
     She's not feeling well.
     He is in pain.
+    The oboe has stopped, thank you.
+    The hammering is over, thanks.
+    The gas is back on, thanks a lot!
+    The wasps are gone. Thank you so much.
     note 17
     Invoice 1042 is unpaid
     Lives in Pune
