@@ -80,6 +80,22 @@ def test_a_persons_own_plain_change_is_no_mood(text: str, share: float, reason: 
     assert found.reason == reason
 
 
+@every(
+    "text, share, reason",
+    [
+        ("It reeks of solvent on deck two.", 0.8, "admitted"),
+        ("It reeks of solvent on deck two.", 0.95, "thin_evidence"),
+        ("He may have left the valve open.", 0.8, "thin_evidence"),
+        ("Deck two reeks, of all things!", 0.8, "thin_evidence"),
+    ],
+)
+def test_what_an_operator_plainly_reports_is_no_mood(text: str, share: float, reason: str) -> None:
+    leanings = Leanings({Leaning.GUESS_OR_VENTING: share}, "7")
+    told = candidate(text, source_kind=SourceKind.OPERATOR)
+    assert judged(told, leanings=leanings).reason == reason
+    assert judged(candidate(text), leanings=leanings).reason == "thin_evidence"
+
+
 EARLIER = Precedents(episode_ids=frozenset({"old"}), sessions=frozenset({"old"}))
 
 

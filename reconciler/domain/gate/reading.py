@@ -10,6 +10,7 @@ from typing import TypeVar
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Remembered
 from reconciler.frozen import Strings, field_names, frozen
 from reconciler.reading.cues.classification import (
@@ -106,7 +107,7 @@ def read(
         hearsay=_first(find_hearsay, quoted),
         is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
-        guess=_guess(claim, leanings),
+        guess=_guess(candidate, leanings),
         trigger=trigger,
         directives=_directives(candidate, words, leanings),
         topics=topics,
@@ -124,22 +125,26 @@ _WORTHLESS = frozenset({Leaning.NOTHING, Leaning.GUESS_OR_VENTING})
 
 _MOOD_MIN = 0.92
 """How sure the model is of a mood that tells of a change: surer of "I feel miserable these days",
-less of "I smoke again"."""
+less of "I smoke again". Nearly all that operators plainly report is below it, too."""
 
 
-def _guess(claim: str, leanings: Leanings) -> str | None:
+def _guess(candidate: Candidate, leanings: Leanings) -> str | None:
     """The cue of a guess or a mood; a person's own plain word of a change or an end is none.
 
-    "I drink coffee again" has few words, and so resembles moods. What is cried out, asked or hedged
-    may still be one.
+    Nor is what an operator plainly reports. "I drink coffee again" has few words, and so resembles
+    moods. What is cried out, asked or hedged may still be one.
     """
+    claim = candidate.claim
+    is_report = candidate.note.source_kind is SourceKind.OPERATOR or (
+        is_in_person(claim)
+        and any(pattern_of(name).search(claim.casefold()) for name in ("change", "cessation"))
+    )
     cue = leanings.cue(Leaning.GUESS_OR_VENTING)
     is_plain = (
         cue is not None
         and leanings.shares.get(Leaning.GUESS_OR_VENTING, 1) < _MOOD_MIN
-        and is_in_person(claim)
+        and is_report
         and not ({"!", "?"} & {*claim} or find_hedge(claim) or find_speculation(claim))
-        and any(pattern_of(name).search(claim.casefold()) for name in ("change", "cessation"))
     )
     return None if is_plain else cue
 
