@@ -403,14 +403,14 @@ class WordMatches:
             of the texts hold it, 0 to 1; of a query that lists several things the best of them;
             shape (texts,).
         asked: the question's words, by their English stems.
-        named: the texts with a number or a name of the question that few texts have; shape
-            (texts,).
+        named: how many of the question's numbers and names each text has, without those that many
+            texts have; shape (texts,).
     """
 
     scores: Scores
     shares: Scores
     asked: Strings
-    named: Flags
+    named: Rows
 
 
 class WordIndex:
@@ -550,19 +550,19 @@ def _shares(
     return shares
 
 
-def _named(reading: AskedWords, question: str, held: Mapping[str, Flags], size: int) -> Flags:
-    """Find texts with a whole number or name, or a keyword of a query of keywords."""
+def _named(reading: AskedWords, question: str, held: Mapping[str, Flags], size: int) -> Rows:
+    """Count whole numbers and names in each text, and keywords of a query of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in DATED)
     names = [reading.keys(name) for name in given]
     if not reading.is_sentence:
         names += [[word] for word in held]
-    is_named = np.zeros(size, dtype=np.bool_)
+    named = np.zeros(size, np.intp)
     for name in filter(None, names):
         holds = np.logical_and.reduce([held[word] for word in name])
         if holds.sum() <= max(_NAMED_MAX, size / _NAMED_SHARE):
-            is_named |= holds
-    return is_named
+            named += holds
+    return named
 
 
 def content_words(text: str) -> list[str]:

@@ -159,3 +159,24 @@ def test_what_matters_most_is_told_whatever_is_asked(tmp_path: Path) -> None:
         memory.add_contact_note("crm", "ana", lesser, importance=0.9)
         found = memory.contact("crm", "ana").recall("How long do I boil an egg?")
     assert [(hit.fact.text, hit.is_standing, hit.fits) for hit in found] == [(limit, True, False)]
+
+
+@pytest.mark.parametrize(
+    ("named", "other", "question"),
+    [
+        ("Invoice 1042 is unpaid.", "Invoice 1043 is paid.", "Is invoice 1042 paid?"),
+        (
+            "Invoice 1042 is over 40 EUR.",
+            "Invoice 1043 is over 90 EUR.",
+            "How much is Invoice 1042?",
+        ),
+        ("In 2024 she paid 300 EUR.", "In 2025 she paid 400 EUR.", "What did she pay in 2024?"),
+    ],
+)
+def test_the_fact_that_the_question_names_comes_before_a_later_one_like_it(
+    memory: Memory, named: str, other: str, question: str
+) -> None:
+    contact = memory.contact("crm", question)
+    for text in (named, other):
+        contact.note(text)
+    assert [hit.fact.text for hit in contact.recall(question, limit=1)] == [named]

@@ -146,6 +146,28 @@ def test_between_rivals_the_order_counts_and_not_the_age() -> None:
     assert [hit.score for hit in minute] == [hit.score for hit in years]
 
 
+UNNAMED = np.zeros(2, dtype=np.intp)
+
+
+@every(
+    ("named", "recency"),
+    [
+        ((1, 0), [1.0, 0.5]),
+        ((2, 1), [1.0, 0.5]),
+        ((0, 1), [0.5, 1.0]),
+        ((0, 0), [0.5, 1.0]),
+        ((1, 1), [0.5, 1.0]),
+    ],
+)
+def test_of_rivals_the_one_that_the_question_names_counts_as_newest(
+    named: tuple[int, int], recency: list[float]
+) -> None:
+    numbers = numbers_of([fact("older", age_days=1), fact("newer")])
+    fits, words = np.array([0.5, 0.5]), np.zeros(2)
+    held = recency_among(numbers, np.ones((2, 2)), fits, words, np.array(named), RankingPolicy())
+    assert held.tolist() == recency
+
+
 @every(
     ("likeness", "similarity", "is_halved"),
     [(0.7, 0.4, True), (0.69, 0.4, False), (1.0, 0.41, True), (1.0, 0.39, False)],
@@ -156,7 +178,7 @@ def test_near_rivals_that_fit_as_well_are_ordered_by_when_they_were_said(
     numbers = numbers_of([fact("stale", age_days=1 / 1440), fact("newest")])
     among = np.array([[1.0, likeness], [likeness, 1.0]])
     fits, words = np.array([0.5, similarity]), np.zeros(2)
-    recency = recency_among(numbers, among, fits, words, RankingPolicy())
+    recency = recency_among(numbers, among, fits, words, UNNAMED, RankingPolicy())
     assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
 
 
@@ -173,7 +195,7 @@ def test_facts_with_the_same_words_of_the_question_are_rivals_though_one_fits_le
     numbers = numbers_of([fact("stale", age_days=1 / 1440), fact("newest")])
     among = np.array([[1.0, likeness], [likeness, 1.0]])
     fits, words = np.array([0.9, 0.5]), np.array([stale, newest])
-    recency = recency_among(numbers, among, fits, words, RankingPolicy())
+    recency = recency_among(numbers, among, fits, words, UNNAMED, RankingPolicy())
     assert recency[0] == pytest.approx(0.5 if is_halved else 1.0, abs=1e-3)
 
 

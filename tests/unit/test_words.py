@@ -99,6 +99,11 @@ def test_a_number_that_many_texts_hold_names_none(held: int, count: int) -> None
     assert WordIndex(texts).matches("Where is SL-204?").named.sum() == count
 
 
+def test_each_number_and_name_of_a_question_is_counted() -> None:
+    texts = ["Invoice 4711 is Dele's", "Invoice 4712 is Dele's", "Tea"]
+    assert WordIndex(texts).matches("Is 4711 from Dele?").named.tolist() == [2, 1, 0]
+
+
 def test_what_fits_one_thing_of_a_list_fits_more_than_as_part_of_a_sentence() -> None:
     index = WordIndex(["Has a bad knee", "Likes tea", "Likes coffee"])
     listed, said = (

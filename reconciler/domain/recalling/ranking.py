@@ -30,7 +30,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 from reconciler.domain.values.attributes import MATTERS_MOST
-from reconciler.floats import Flags, Floats, Scores
+from reconciler.floats import Flags, Floats, Rows, Scores
 from reconciler.reading.kinds import Category, RecallSemantics
 
 Numbers = NDArray[Any]
@@ -204,6 +204,7 @@ def recency_among(
     likeness: NDArray[np.floating[Any]],
     similarity: Scores,
     words: Scores,
+    named: Rows,
     policy: RankingPolicy,
 ) -> Scores:
     """Recency of each fact among rivals: half as much for each rival that was said later.
@@ -214,16 +215,21 @@ def recency_among(
     not their age: in a memory of months most facts have a newer one that is like them. A fact
     without a later rival counts as new.
 
+    A rival with more of the question's numbers and names counts as later, and one with fewer never
+    does: invoice 1043 is not the newer value of invoice 1042.
+
     Args:
         numbers: the numbers of facts that were chosen together.
         likeness: the cosine between each two facts, shape (facts, facts).
         similarity: the similarity of each fact to the question, shape (facts,).
         words: the share of the question's words that each fact has, shape (facts,).
+        named: how many numbers and names of the question each fact has, shape (facts,).
         policy: the cosine from which facts are rivals.
     """
-    said_at = numbers["last_confirmed_at"]
-    is_later = said_at[None, :] > said_at[:, None]
-    fits_as_well = similarity[None, :] >= similarity[:, None] - _AS_WELL
+    # Complex numbers are compared by their real part, and then by the other.
+    said_at = named + 1j * numbers["last_confirmed_at"]
+    is_later = np.less.outer(said_at, said_at)
+    fits_as_well = np.less_equal.outer(similarity - _AS_WELL, similarity)
     are_rivals = (likeness >= policy.rival_cosine_min) & fits_as_well
     has_same_words = np.isclose(words[None, :], words[:, None]) & (words >= _SAME_WORDS_MIN)
     are_rivals |= (likeness >= policy.rival_cosine_min - _LESS_NEAR) & has_same_words
