@@ -199,8 +199,7 @@ def _suspected(
     if judgement.target is None or verdict.action is not Action.ADD or verdict.is_history:
         return None
     fact = shown[judgement.target - 1]
-    is_another = fact.is_expired or name_two_entries(note.text, fact.text)
-    if fact in verdict.conflicts or is_another:
+    if fact.is_expired or fact in verdict.conflicts or name_two_entries(note.text, fact.text):
         return None
     is_unsure = judgement.confidence < _SUSPECTED_MIN
     if is_unsure and not (tells_of_change(note.text) or may_end(note, fact)):

@@ -195,15 +195,28 @@ def _cancels_once(note: Reading, fact: Reading) -> bool:
 
 
 def name_two_entries(note: str, fact: str) -> bool:
-    """True if the same words tell of two numbered things, each with its own count.
+    """True if the texts tell of two numbered things.
 
-    "Invoice 1000 is over 13 euros", "invoice 1020 is over 153 euros". If only the number differs,
-    it may be the value: "sits in room 12".
+    A number right before the verb names the thing: "order 1000 has shipped", "order 1020 has
+    shipped". Elsewhere it may be the value ("sits in room 12"), unless the same words give each
+    number its own count: "an open invoice 1000 over 13 euros", "1020 over 153 euros".
     """
     here, there = read(note), read(fact)
     one, other = _labels(here), _labels(there)
     rest = "".join((here.stems ^ there.stems) - one - other)
-    return _are_disjoint(one, other) and rest.replace(".", "").isdecimal()
+    are_things = _is_subject(one, here) and _is_subject(other, there)
+    return _are_disjoint(one, other) and (are_things or rest.replace(".", "").isdecimal())
+
+
+def _is_subject(labels: set[str], reading: Reading) -> bool:
+    """True if a verb follows one of these numbers: "invoice 1000 is open"."""
+    return any(
+        may_be_verb(other.text)
+        if other.kind == "word"
+        else other.value in words_of("be", "auxiliary")
+        for one, other in pairwise(reading.tokens)
+        if one.value in labels
+    )
 
 
 def _is_of_a_part(note: Reading, fact: Reading, end: Denial) -> bool:
