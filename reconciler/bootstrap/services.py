@@ -354,7 +354,7 @@ class Services:
             ForgottenLook(self.erasure_store, self.digest),
         )
 
-    erasures: Erasures = _made("erasures:Erasures", forget_answers="reconciler.forget_answers")
+    erasures: Erasures = _made("erasures:Erasures")
     """Erases for good."""
 
     def _withholding(self) -> Withholding:

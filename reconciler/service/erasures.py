@@ -40,6 +40,7 @@ from reconciler.errors import GraphConflictError, InvalidSessionError, UnknownCo
 from reconciler.frozen import frozen
 from reconciler.service.checking.damage import Damage, DamagedNode
 from reconciler.service.checking.lines import KEY_OF
+from reconciler.service.persons.deciding import PersonsDecisions
 from reconciler.service.stores.erasure_store import ErasureStore, Going, Marks, Words
 from reconciler.service.stores.fact_store import unknown_fact
 from reconciler.service.stores.patient_graph import call_with_retries
@@ -67,7 +68,7 @@ class Erasures:
         ledger: gives the turns that make this process's writers wait while a contact is marked.
         ids: checks the names of the people who ask.
         digest: a keyed hash of a text.
-        forget_answers: makes this process forget an arbiter's answers.
+        persons: decides again about notes that only counted an erased fact.
         retry_policy: how often to mark again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
@@ -77,7 +78,7 @@ class Erasures:
     ledger: Ledger
     ids: IdCheck
     digest: Callable[[str], str]
-    forget_answers: Callable[[], None]
+    persons: PersonsDecisions
     retry_policy: RetryPolicy
     clock: Clock
 
@@ -253,13 +254,16 @@ class Erasures:
     def _tombstones(self, known: ContactRecords, drafted: Erasure) -> dict[str, str]:
         """Make the tombstones of the erased words; also of a revoked fact, because its words go.
 
-        Each has the key of its contact: one that was merged into another has its own.
+        Each has the key of its contact: one that was merged into another has its own. What another
+        session said as well has none.
         """
-        facts, _ = _going_of(known, drafted.plan or ErasurePlan(), drafted.kind)
+        plan = drafted.plan or ErasurePlan()
+        facts, _ = _going_of(known, plan, drafted.kind)
+        kept = [each.note for each in known.decisions if each.decision_id in plan.retold_ids]
         return {
             key: one.contact_key
             for one in self.erasure_store.fact_store.family(drafted.scope)
-            for key in keys_of(one, facts, self.digest)
+            for key in keys_of(one, facts, self.digest) - keys_of(one, kept, self.digest)
         }
 
     def _removed(
@@ -277,7 +281,7 @@ class Erasures:
         scope = erasure.scope
         with self.ledger.turn_at(scope) as take_turn:
             take_turn()
-            self.forget_answers()
+            self.persons.reconciler.forget_answers()
             current = self.erasure_store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
@@ -300,6 +304,8 @@ class Erasures:
         )
         if receipt.remaining_ids:
             return replace(erasure, receipt=receipt)
+        for decision_id in going.plan.retold_ids:
+            self.persons.retell(scope, decision_id)
         return self.erasure_store.move(erasure, ErasureState.REMOVED, receipt, None)
 
     def _looked_for(

@@ -279,6 +279,70 @@ def test_what_was_said_elsewhere_too_holds_again_when_a_session_is_forgotten(
     assert states(memory)[str(first.fact_id)] is FactState.LIVE
 
 
+def says_less_elsewhere(memory: Memory, session_id: str | None = "chat-2") -> Decision:
+    """Two sessions give one fact; the second says less of it, so that it is only counted."""
+    lives_in(memory, "Pune", "Lives in {} with her sister and a dog.", session_id="chat-1")
+    counted = lives_in(memory, "Pune", session_id=session_id)
+    assert counted.action is Action.SKIP
+    return counted
+
+
+@pytest.mark.on_neo4j_too
+def test_what_another_session_said_less_of_holds_in_its_own_words(memory: Memory) -> None:
+    says_less_elsewhere(memory)
+    done = forget(memory, session_id="chat-1")
+    assert done.receipt.is_clean
+    assert recalled(memory) == {"Lives in Pune."}
+    assert "sister" not in str(list(decisions(memory).values()))
+    forget(memory, session_id="chat-2")
+    assert recalled(memory) == set()
+
+
+@pytest.mark.parametrize("session_id", ["chat-2", None])
+def test_what_both_sessions_said_does_not_come_back_when_both_are_forgotten(
+    memory: Memory, session_id: str | None
+) -> None:
+    counted = says_less_elsewhere(memory, session_id)
+    forget(memory, session_id=counted.note.session_id)
+    forget(memory, session_id="chat-1")
+    assert recalled(memory) == set()
+
+
+def test_an_undone_repetition_does_not_come_back_with_a_forgotten_session(memory: Memory) -> None:
+    counted = says_less_elsewhere(memory)
+    memory.contact(AGENT, PRIYA).revert(counted.decision_id, by="lena", reason="Not hers.")
+    forget(memory, session_id="chat-1")
+    assert recalled(memory) == set()
+
+
+def test_an_interrupted_erasure_writes_once_what_another_session_said(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says_less_elsewhere(memory)
+
+    def fail(*_: Any) -> None:
+        raise GraphUnavailableError("killed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(erasure_store.ErasureStore, "move", fail)
+        with pytest.raises(GraphUnavailableError):
+            forget(memory, session_id="chat-1")
+    before = decisions(memory)
+    memory.finish_erasures()
+    assert decisions(memory).keys() == before.keys()
+    assert recalled(memory) == {"Lives in Pune."}
+
+
+def test_what_only_agreed_with_a_forgotten_session_waits_for_a_yes(memory: Memory) -> None:
+    say(memory, "Likes green tea.", session_id="chat-1")
+    echo = say(memory, "Likes green tea.", session_id="chat-2", source_kind="tool_output")
+    assert echo.action is Action.SKIP
+    forget(memory, session_id="chat-1")
+    assert recalled(memory) == set()
+    [held] = memory.contact(AGENT, PRIYA).pending()
+    assert (held.text, reason_of(held)) == ("Likes green tea.", GateReason.UNTRUSTED_SOURCE)
+
+
 @pytest.mark.parametrize(
     ("stage", "part"),
     [

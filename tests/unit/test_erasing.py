@@ -234,6 +234,31 @@ def test_what_a_restatement_of_a_forgotten_session_had_replaced_holds_again() ->
     assert (plan.fact_ids, plan.revived_ids) == (("again",), ("pune",))
 
 
+def counted_again(decision_id: str, fact_id: str, session_id: str = "elsewhere") -> Decision:
+    made = decided(
+        replace(AGAIN, fact_id=fact_id),
+        decision_id=decision_id,
+        episode_id=f"said {decision_id}",
+        action=Action.SKIP,
+    )
+    return replace(made, note=replace(made.note, session_id=session_id))
+
+
+def test_only_a_note_elsewhere_that_counted_what_held_is_decided_again() -> None:
+    said = counted_again("said", "again")
+    beneath = counted_again("beneath", "pune")
+    own = counted_again("own", "again", session_id="chat")
+    of_history, wrong = counted_again("history", "delhi"), counted_again("wrong", "again")
+    undone = replace(
+        decided(DELHI, decision_id="undone"), undo=Undo(before=(), decision_ids=("wrong",))
+    )
+    made = [undone, wrong, of_history, own, beneath, said]
+    known = replace(KNOWN, decisions=[*made, *KNOWN.decisions])
+    plan = plan_of(ErasureTarget(session_id="chat"), known, NOON)
+    assert set(plan.fact_ids) == {"again", "delhi", "pune"}
+    assert plan.retold_ids == ("said", "beneath")
+
+
 def test_a_decision_that_quotes_what_goes_loses_what_was_argued() -> None:
     quoting = decided(lives_in("goa", "Goa"), reason='not "Lives in Pune." any more')
     known = replace(KNOWN, decisions=[*KNOWN.decisions, quoting])

@@ -23,6 +23,7 @@ from types import NoneType
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import Plans
+from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.candidates import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.decisions import (
     Decision,
@@ -406,7 +407,25 @@ def _plan_of_session(session_id: str, known: ContactRecords) -> ErasurePlan:
     }
     facts = [fact for fact in known.facts if fact.fact_id in written]
     episodes = {episode.episode_id: ERASED for episode in in_session}
-    return _plan(facts, own, episodes, {session_id}, known, are_revived=True)
+    # A live fact held, and all that it restates says the same, down to the first that stays.
+    beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
+    held = {fact.fact_id for fact in facts if fact.state is FactState.LIVE}
+    while more := {beneath.get(each, each) for each in held & written} - held:
+        held |= more
+    return replace(
+        _plan(facts, own, episodes, {session_id}, known),
+        revived_ids=tuple(
+            fact.fact_id
+            for fact in known.facts
+            if fact.fact_id in held - written and fact.state is FactState.SUPERSEDED
+        ),
+        retold_ids=tuple(
+            decision.decision_id
+            for decision in known.decisions[::-1]
+            if decision.action is Action.SKIP and decision.fact_id in held & written
+            if decision.decision_id not in own and not undone_by(decision, known.decisions)
+        ),
+    )
 
 
 def _plan(
@@ -415,8 +434,6 @@ def _plan(
     episodes: Mapping[str, str],
     session_ids: Set[str],
     known: ContactRecords,
-    *,
-    are_revived: bool = False,
 ) -> ErasurePlan:
     gone = {fact.fact_id for fact in facts}
     words = said_by(
@@ -429,7 +446,6 @@ def _plan(
     ]
     return ErasurePlan(
         fact_ids=tuple(sorted(gone)),
-        revived_ids=tuple(sorted(_revived(facts, known))) if are_revived else (),
         decision_ids=tuple(sorted(own)),
         quoting_ids=tuple(quoting),
         episodes=dict(episodes),
@@ -553,18 +569,3 @@ def _without(left: str, row: Judged) -> str:
     for part in parts:
         left = left.replace(part, ERASED)
     return left
-
-
-def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
-    """The facts that an erased restatement ended, and that say the same."""
-    by_id = by_fact_id(known.facts)
-    gone = {fact.fact_id for fact in facts}
-    beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
-    revived = set()
-    for fact in facts:
-        old_id: str | None = fact.fact_id if fact.state is FactState.LIVE else None
-        while old_id in gone:
-            old_id = beneath.get(str(old_id))
-        if old_id in by_id and by_id[str(old_id)].state is FactState.SUPERSEDED:
-            revived.add(str(old_id))
-    return revived

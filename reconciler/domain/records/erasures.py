@@ -110,6 +110,8 @@ class ErasurePlan:
     Attributes:
         fact_ids: facts to remove.
         revived_ids: facts that hold again, because their successors are removed.
+        retold_ids: decisions of other sessions that only counted a removed fact, oldest first;
+            their own words are decided again.
         ends: the new ends of facts that hold again, or that a removed fact would have ended.
         decision_ids: decisions that lose all words.
         quoting_ids: other decisions, which lose their reasoning because it may quote removed words.
@@ -119,6 +121,7 @@ class ErasurePlan:
 
     fact_ids: Strings = ()
     revived_ids: Strings = ()
+    retold_ids: Strings = ()
     ends: tuple[FactEnd, ...] = ()
     decision_ids: Strings = ()
     quoting_ids: Strings = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -987,6 +988,19 @@ class PersonsDecisions:
             )
         return decision, earlier and earlier.as_replay()
 
+    def retell(self, scope: Scope, decision_id: str) -> None:
+        """Decide once more about a note that only counted a fact, because that fact was erased.
+
+        The gate judges it again: it may have let it in only because it agreed with that fact.
+
+        Raises:
+            EmbeddingError, GraphUnavailableError, GraphConflictError: repeat the call.
+        """
+        made = self.decision_store.get_decision(scope, decision_id)
+        if not is_erased(made):
+            with suppress(InvalidAnswerError):  # today's gate refuses it
+                self._confirmed(made, candidate_of(made, self.decision_store), None)
+
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
         """Find the answer that a person has just given; None for an open question.
 
@@ -1041,7 +1055,7 @@ class PersonsDecisions:
         )
         return self.reconciler.record(submission, action)
 
-    def _confirmed(self, held: Decision, candidate: Candidate, by: str) -> Decision:
+    def _confirmed(self, held: Decision, candidate: Candidate, by: str | None) -> Decision:
         """Reconcile a confirmed note; hold it again if another person's yes is needed as well.
 
         Raises:
