@@ -524,8 +524,9 @@ class FactFinder:
         if all_contacts:
             # All memberships have the word "account"; few have this account's name.
             # The engines write other small letters than Python for a few beyond ASCII.
-            own = longest_words(name.removeprefix(ACCOUNT))
-            words = own if own and "".join(own).isascii() else longest_words(name)
+            words = longest_words(name.removeprefix(ACCOUNT))
+            if not (words and "".join(words).isascii()):
+                words = longest_words(name)
             facts = self._mentioning(scope, words)
         else:
             facts = ((scope.contact_id, fact) for fact in self.fact_store.list_facts(scope))

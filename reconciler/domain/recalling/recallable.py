@@ -394,15 +394,9 @@ class Recallable:
             similarity, recency = np.zeros(len(page)), recency_now(numbers, policy, now)
         else:
             similarity = near.similarity(page, policy)
-            words = near.words
-            recency = recency_among(
-                numbers,
-                self._likeness(page),
-                similarity,
-                words.shares[page],
-                words.named[page],
-                policy,
-            )
+            words, like = near.words, self._likeness(page)
+            shares, named = words.shares[page], words.named[page]
+            recency = recency_among(numbers, like, similarity, shares, named, policy)
         upcoming = is_ahead(numbers, now)
         holds = holding(numbers, now) & ~upcoming
         recency = np.where(holds, recency, 0.0)  # what may have changed, or does not hold yet

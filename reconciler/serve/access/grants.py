@@ -119,11 +119,14 @@ class Grant:
         if self.contact_id is None:
             return
         made = about.decision(decision_id)
-        before = (was.fact_id for was in made.changes.before)
-        changed = {made.fact_id, *made.superseded_ids, *before}
-        known = (fact for chain in about.history() for fact in chain.facts)
-        is_membership = any(fact.account and fact.fact_id in changed for fact in known)
-        if made.action is Action.MERGE or is_membership:
+        changed = {made.fact_id, *made.superseded_ids}.union(
+            was.fact_id for was in made.changes.before
+        )
+        if made.action is Action.MERGE or any(
+            fact.account and fact.fact_id in changed
+            for chain in about.history()
+            for fact in chain.facts
+        ):
             raise NotGrantedError("this token is for one contact; undo this with an agent's token")
 
     def agent(self, asked: object) -> str:

@@ -237,11 +237,13 @@ class PersonsDecisions:
             )
 
         def plan(seen: Seen) -> Commit | Decision:
-            own = self.memberships(scope, account)
-            now = (each for each in own if not (each.has_ended or each.is_expired(begins)))
-            if held := next(
-                (each for each in now if until is None or until > each.valid_from), None
-            ):
+            own = (
+                each
+                for each in self.memberships(scope, account)
+                if not (each.has_ended or each.is_expired(begins))
+                and (until is None or until > each.valid_from)
+            )
+            if held := next(own, None):
                 earlier = self._made_before(scope, lambda made: made.fact_id == held.fact_id)
                 since_when = held.valid_from
                 is_same = since_when <= begins if since is None else since == since_when
