@@ -479,7 +479,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_mentions": {
         "agent_key": ALICE.agent_key,
         "word": "a",
-        "other": "b",
+        "other": "a",
         "offset": 0,
         "limit": 5,
     },
