@@ -32,7 +32,13 @@ pytestmark = pytest.mark.skipif(not can_clear_memory(), reason="only glibc keeps
 
 @pytest.fixture(autouse=True)
 def no_other_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that another test left in the middle of a write counts in that test alone."""
+    """A thread that another test left in the middle of a write counts in that test alone.
+
+    Its end would put the setting back in the middle of this test, so it is waited for.
+    """
+    until = time.monotonic() + 20
+    while cleared_memory_module._writers.count and time.monotonic() < until:
+        time.sleep(0.01)
     monkeypatch.setattr(cleared_memory_module, "_writers", cleared_memory_module._Writers())
     cleared_memory_module._fill_with(cleared_memory_module._hosts_own())
 
