@@ -1,6 +1,7 @@
 // A page of the facts, of all of an agent's contacts, that contain two words in one place, the one said last first.
-// They may be parts of longer words, or the same word: the caller checks for whole words. The words of all facts of the store are read first, in one
-// pass: along the links it took twenty times as long. Only what is sorted by follows through the sorting.
+// They may be parts of longer words, or the same word: the caller checks for whole words. The words of all facts of
+// the store are read first, in one pass: along the links it took twenty times as long. Only what is sorted by follows
+// through the sorting.
 // mode: read
 MATCH (fact:Fact)-[about:ABOUT]->(contact:Contact)
 WHERE fact.state IN ['live', 'expired'] AND contact.contact_key STARTS WITH ($agent_key + '/')

@@ -134,17 +134,20 @@ def _guess(candidate: Candidate, leanings: Leanings) -> str | None:
     Nor is what an operator plainly reports. "I drink coffee again" has few words, and so resembles
     moods. What is cried out, asked or hedged may still be one.
     """
-    claim = candidate.claim
-    is_report = candidate.note.source_kind is SourceKind.OPERATOR or (
-        is_in_person(claim)
-        and any(pattern_of(name).search(claim.casefold()) for name in ("change", "cessation"))
-    )
-    cue = leanings.cue(Leaning.GUESS_OR_VENTING)
+    claim, cue = candidate.claim, leanings.cue(Leaning.GUESS_OR_VENTING)
     is_plain = (
         cue is not None
         and leanings.shares.get(Leaning.GUESS_OR_VENTING, 1) < _MOOD_MIN
-        and is_report
         and not ({"!", "?"} & {*claim} or find_hedge(claim) or find_speculation(claim))
+        and (
+            candidate.note.source_kind is SourceKind.OPERATOR
+            or (
+                is_in_person(claim)
+                and any(
+                    pattern_of(name).search(claim.casefold()) for name in ("change", "cessation")
+                )
+            )
+        )
     )
     return None if is_plain else cue
 
