@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,25 @@ def test_a_fact_ends_as_one_that_became_its_history_would(memory: Memory) -> Non
     assert [chain.facts[0].text for chain in zoe.history() if chain.facts[0].is_live] == [
         "Lives in York."
     ]
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))], ids=str)
+@pytest.mark.parametrize(
+    "story",
+    [
+        ("Lives in Leeds.", "Moved to Bristol.", "Lives in York."),
+        ("On the Basic plan.", PRO, "Upgraded to the Team plan."),
+    ],
+    ids=str,
+)
+def test_values_told_in_any_order_hold_one_after_the_other(
+    memory: Memory, story: Sequence[str], order: Sequence[int]
+) -> None:
+    zoe, now = memory.contact("crm", f"{story} {order}"), datetime.now(UTC)
+    for place in order:
+        zoe.note(story[place], said_at=now - timedelta(days=300 - 90 * place))
+    told = [fact for chain in zoe.history() for fact in chain.facts]
+    assert [fact.text for fact in told if not fact.has_ended] == [story[2]]
 
 
 def test_two_values_of_one_slot_are_never_said_to_hold_both(judge: PackagedArbiter) -> None:

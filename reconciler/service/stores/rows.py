@@ -210,15 +210,17 @@ def _slot(row: Row) -> Row | None:
     return None if row["subject"] is None else row
 
 
-def _of_predecessor(row: Row) -> Row:
+def how_superseded(row: Row) -> Row:
     """Read how a fact was superseded."""
     is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
     return {
-        "slot": _slot(row),
         "was_contradicted": is_known,
         "was_live": row["decided_by"] != DecidedBy.ORDER,
-        "is_void": bool(row["is_void"]),
     }
+
+
+def _of_predecessor(row: Row) -> Row:
+    return how_superseded(row) | {"slot": _slot(row), "is_void": bool(row["is_void"])}
 
 
 def _fact(row: Row) -> Fact:

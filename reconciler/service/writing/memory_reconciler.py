@@ -89,7 +89,7 @@ from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import Ledger, Seen
-from reconciler.service.writing.retelling import Retelling
+from reconciler.service.writing.retelling import Beneath, Retelling
 from reconciler.service.writing.submissions import Submission, recorded, recorded_policy
 from reconciler.tracing import span
 
@@ -327,25 +327,34 @@ class MemoryReconciler:
             submission,
             seen,
             plain,
-            lambda note, near: self._plan(opinions, note, self.ledger.seen_in(near, note)),
+            lambda note, near, beneath: self._plan(
+                opinions, note, self.ledger.seen_in(near, note), beneath
+            ),
         )
         made = next(story, plain)
         if not isinstance(made, Commit):
             stories[seen.version] = story
         return made
 
-    def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
+    def _plan(
+        self,
+        opinions: _Opinions,
+        submission: Submission,
+        seen: Seen,
+        beneath: Beneath | None = None,
+    ) -> Commit | _Question:
         """Plan a note, or return the question to ask the arbiter first.
 
-        A quick judge is asked within the plan.
+        A quick judge is asked within the plan. ``beneath`` lists predecessors; None asks the store.
         """
+        beneath = beneath or self.fact_store.list_predecessors
         note = as_ruled(seen.placed(submission).note, self.policy)
         if not note.is_dated:
             note = replace(note, said_at=self.clock())
         submission, seen, beside = self._apart(submission.about(note), seen)
         verdict, opinion = self._verdict(submission, seen), None
         if self.arbitration and seen.neighbours and self.arbitration.is_open_to(verdict):
-            shown = self._with_replaced(self._shown(note, seen), submission, seen)
+            shown = self._with_replaced(self._shown(note, seen), submission, seen, beneath)
             if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
@@ -374,8 +383,8 @@ class MemoryReconciler:
         submission = submission.about(note)
         verdict, until_then = self._in_time(verdict, submission)
         if verdict.is_replacement and submission.vector is not None:
-            beneath = self.fact_store.list_predecessors(verdict.targets, submission.vector)
-            verdict = contest(verdict, note, beneath, self.policy, self._unread)
+            earlier = beneath(verdict.targets, submission.vector)
+            verdict = contest(verdict, note, earlier, self.policy, self._unread)
         return self._commit(submission, verdict, opinion, seen, until_then)
 
     def _judged(
@@ -515,7 +524,9 @@ class MemoryReconciler:
     def _shown(self, note: Note, seen: Seen) -> Neighbours:
         return tuple(shown_to_judge(note, seen.neighbours, self.policy))
 
-    def _with_replaced(self, shown: Neighbours, submission: Submission, seen: Seen) -> Neighbours:
+    def _with_replaced(
+        self, shown: Neighbours, submission: Submission, seen: Seen, beneath: Beneath
+    ) -> Neighbours:
         """Return facts with the near facts that they replaced, for the packaged judge.
 
         "Moved to Linz." replaced "Lives in Graz.", and so a note that ends the second ends the
@@ -524,13 +535,13 @@ class MemoryReconciler:
         if self.arbitration is None or not self.arbitration.is_free or submission.vector is None:
             return shown
         unknown = [fact for fact in shown if fact.fact_id not in seen.replacing_none]
-        beneath = self.fact_store.list_predecessors(unknown, submission.vector) if unknown else []
+        earlier = [*beneath(unknown, submission.vector)] if unknown else []
         seen.replacing_none.update(
-            {fact.fact_id for fact in unknown} - {each.head_id for each in beneath}
+            {fact.fact_id for fact in unknown} - {each.head_id for each in earlier}
         )
         replaced = grouped(
             (each.head_id, (each.text, each.slot))
-            for each in beneath
+            for each in earlier
             if (each.was_contradicted or not each.was_live) and not each.is_void
             if each.cosine >= _REPLACED_COSINE_MIN
         )

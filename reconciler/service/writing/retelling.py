@@ -11,16 +11,23 @@ have changed them. Then they stay, and the late note is decided like any other n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from reconciler.domain.reconciling.reverting import order_of, touched_by
 from reconciler.domain.reconciling.verdicts import is_rival
 from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession, by_fact_id
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    Neighbour,
+    Predecessor,
+    Standing,
+    Supersession,
+    by_fact_id,
+)
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
-from reconciler.domain.records.notes import Note
 from reconciler.floats import Embed, Floats
 from reconciler.frozen import field_names, in_order, picked
 from reconciler.reading.guard import share_a_word
@@ -33,14 +40,17 @@ from reconciler.service.stores.commits import (
 )
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
-from reconciler.service.stores.rows import no_vectors
+from reconciler.service.stores.rows import how_superseded, no_vectors
 from reconciler.service.writing.ledger import Seen
 from reconciler.service.writing.neighbourhoods import Neighbourhood
 from reconciler.service.writing.submissions import Submission, resubmitted, settlement_id_of
 
 Other = TypeVar("Other")
 
-Plan = Callable[[Submission, Neighbourhood], Commit | Other]
+Beneath = Callable[[Iterable[Neighbour], Floats], Iterable[Predecessor]]
+"""Lists the facts that some facts superseded, each with its cosine to a vector."""
+
+Plan = Callable[[Submission, Neighbourhood, Beneath], Commit | Other]
 
 Pair = frozenset[str]
 
@@ -69,12 +79,14 @@ class _Story:
         links: the supersessions, by the newer and the older fact.
         conflicts: the open disputes.
         made: the commits, by the ids of their decisions.
+        vectors: the vectors of the facts, by id.
     """
 
     facts: dict[str, Fact] = field(default_factory=dict)
     links: dict[tuple[str, str], Supersession] = field(default_factory=dict)
     conflicts: OpenConflicts = field(default_factory=lambda: OpenConflicts(()))
     made: dict[str, Commit] = field(default_factory=dict)
+    vectors: dict[str, Floats] = field(default_factory=dict)
 
     def tell(self, commit: Commit) -> None:
         """Add the result of one more note."""
@@ -87,6 +99,24 @@ class _Story:
         self.links |= supersessions_of(commit)
         self.conflicts.apply(commit)
         self.made[commit.decision.decision_id] = commit
+        if commit.fact:
+            self.vectors[commit.fact.fact_id] = commit.vector
+
+    def predecessors(self, heads: Iterable[Neighbour], vector: Floats) -> Iterator[Predecessor]:
+        """List the facts that these superseded in this story, like the store."""
+        for head in heads:
+            ids = {head.fact_id}
+            for link in reversed(self.links.values()):
+                if link.new_id in ids:
+                    old = self.facts[link.old_id]
+                    ids.add(old.fact_id)
+                    yield Predecessor(
+                        **picked(old, ("fact_id", "text", "slot", "is_void")),
+                        **how_superseded(asdict(link)),
+                        cosine=float(vector @ self.vectors[old.fact_id]),
+                        followed_from=self.facts[link.new_id].valid_from,
+                        head_id=head.fact_id,
+                    )
 
     @property
     def live(self) -> set[str]:
@@ -146,10 +176,13 @@ class Retelling:
         assert vector is not None, "it was compared"  # noqa: S101
         known = by_fact_id(fact for fact in self.fact_store.list_facts(scope) if not fact.account)
         vectors = self.fact_store.load_vectors([scope], self.embedding_model)
+        note = submission.note
         near = {
-            fact.fact_id
-            for fact in known.values()
-            if _is_near(submission.note, vector, fact, vectors)
+            fact_id
+            for fact_id, fact in known.items()
+            if is_rival(note, fact)
+            or share_a_word(note.text, fact.text)
+            or (fact_id in vectors and vector @ vectors[fact_id] >= _NEAR_COSINE_MIN)
         }
         told, ids = _concerned(near, self.decision_store.list_made(scope))
         most = _NOTES_MAX if seen.is_late else _HISTORY_NOTES_MAX
@@ -162,10 +195,10 @@ class Retelling:
         links = {link.ids: link for link in self.fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=_told_order)
-        for story, listed in ((now, notes), (then, in_order)):
+        for story, listed in (now, notes), (then, in_order):
             near_by = Neighbourhood(seen.version, (), no_vectors(0, len(vector)))
-            for note in listed:
-                while not isinstance(made := plan(note, near_by), Commit):
+            for one in listed:
+                while not isinstance(made := plan(one, near_by, story.predecessors), Commit):
                     yield made
                 is_ahead = made.fact and made.fact.is_told_ahead
                 if is_ahead or made.decision.planned_ends or not near_by.apply(made):
@@ -185,13 +218,6 @@ class Retelling:
             links,
             self.fact_store.list_supersessions(scope),
         )
-
-
-def _is_near(note: Note, vector: Floats, fact: Fact, vectors: Mapping[str, Floats]) -> bool:
-    other = vectors.get(fact.fact_id)
-    if other is not None and float(vector @ other) >= _NEAR_COSINE_MIN:
-        return True
-    return is_rival(note, fact) or share_a_word(note.text, fact.text)
 
 
 def _told_order(one: Decision | Submission) -> tuple[datetime, datetime]:
