@@ -84,3 +84,14 @@ def test_the_oldest_no_and_the_oldest_open_question_are_named() -> None:
     found = precedents_of(told, NOON)
     assert (found.declined_id, found.pending_id) == ("no", "asked")
     assert found.episode_ids == {"asked", "asked again"}
+
+
+def test_what_was_withdrawn_and_its_mentions_in_that_session_support_nothing() -> None:
+    told = [
+        replace(HELD, answer_id="taken back"),
+        replace(HELD, decision_id="mention", held_id="held", episode_id="mention"),
+        replace(HELD, decision_id="taken back", action=Action.WITHDRAW),
+        replace(HELD, decision_id="later", session_id="later"),
+    ]
+    assert precedents_of(told[:3], NOON).sessions == frozenset()
+    assert precedents_of(told, NOON).sessions == {"later"}

@@ -620,7 +620,10 @@ def precedents_of(
     pending = [decision for decision in earlier if decision.is_pending(now)]
     asked = (decision.decision_id for decision in pending if not decision.is_silent)
     silent = (decision.decision_id for decision in pending if decision.is_silent)
-    supporting = [each for each in earlier if each.is_supporting]
+    withdrawn = {each.session_id for each in earlier if each.action is Action.WITHDRAW}
+    supporting = [
+        each for each in earlier if each.is_supporting and each.session_id not in withdrawn
+    ]
     return Precedents(
         declined_id=next(iter(declined), None),
         pending_id=next(asked, None),
