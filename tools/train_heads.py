@@ -32,7 +32,7 @@ from reconciler.reading.linear_head import LinearHead
 from reconciler.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSION, NOTES_VERSION = "1", "2"
+VERSION, NOTES_VERSION = "1", "3"
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 Rows = NDArray[np.float32]
@@ -46,8 +46,11 @@ KIND_OF = {
     "order_like": PLAIN,
     "short_fact": PLAIN,
     "durable": PLAIN,
+    "report": PLAIN,
 }
-KEPT = frozenset({"durable", "short_fact", "order_like", "not_health", "standing", "correction"})
+KEPT = frozenset(
+    {"durable", "short_fact", "report", "order_like", "not_health", "standing", "correction"}
+)
 """Classes of notes that nothing but their own kind may touch."""
 
 HARM_MAX = {

@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from reconciler import config_files
-from reconciler.adapters.note_head import features
+from reconciler.adapters.note_head import features, sure_kinds
+from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.config_files import load_head
 from reconciler.errors import ConfigurationError
 from reconciler.reading.linear_head import LinearHead
 from reconciler.reading.sensitive_data import SensitiveKind, keyed_token
+from reconciler.settings import load_settings
 from tests.tables import every
 from tools.train_heads import TASKS, fitted, one_kind, trained
 
 MODEL = "all-MiniLM-L6-v2@53aa5117"
+MINILM = {"model": "minilm"}
 
 
 def test_a_shipped_head_is_what_its_sentences_make() -> None:
@@ -29,6 +32,23 @@ def test_a_shipped_head_is_what_its_sentences_make() -> None:
 @every("task", TASKS)
 def test_another_model_has_no_head(task: str) -> None:
     assert load_head(task, "model@1") is None
+
+
+def test_a_plain_report_of_a_fault_is_no_mood() -> None:
+    head, model = load_head("notes", MODEL), build_embedder(load_settings(embedder=MINILM))
+    assert head is not None
+    reports = [
+        "Someone broke into my cellar compartment.",
+        "My toilet is blocked.",
+        "There was a break-in in my cellar.",
+        "The fire alarm keeps going off.",
+    ]
+    moods = ["I could scream.", "You people are unbelievable.", "My guess is a loose wire."]
+    texts = [*reports, *moods]
+    told = [sure_kinds(head, *each) for each in zip(texts, model.embed(texts), strict=True)]
+    model.close()
+    found = [text for text, kinds in zip(texts, told, strict=True) if "guess_or_venting" in kinds]
+    assert found == moods
 
 
 def test_a_head_gives_a_row_and_several_the_same_values() -> None:
