@@ -428,7 +428,11 @@ class Services:
         if about == CONTACT_SUBJECT:
             return Meant((about,))
         look = self.neighbourhoods.current if said is None else self.neighbourhoods.of
-        return look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
+        meant = look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
+        if said is None:  # "flat 3b" may be kept as a token
+            _, token = self.gate.cleaner.clean_texts(scope, [about.title(), about])
+            return Meant((*meant.subjects, *self.whom(scope, token, "").subjects), meant.may_be)
+        return meant
 
     rejudging: Rejudging = _made("writing.relating:Rejudging")
     """Asks the arbiter later; of no use without an arbiter."""

@@ -53,6 +53,18 @@ def test_a_persons_other_names_open_no_second_person(memory: Memory) -> None:
     ]
 
 
+@pytest.mark.parametrize("asked", ["Flat 3B", "flat 3b"])
+def test_a_subject_kept_as_a_token_is_found_by_its_words(memory: Memory, asked: str) -> None:
+    contact = memory.contact("crm", "c-1")
+    for flat, rent in (("Flat 3B", "900"), ("Flat 5A", "800")):
+        text = f"The rent of {flat} is {rent}."
+        contact.note(text, subject=flat, attribute="rent", value=rent)
+    assert values(memory, "rent", asked) == ["900"]
+    assert contact.check("rent", subject=asked).advice == "go"
+    [hit] = contact.recall("rent", subject=asked)
+    assert hit.fact.text.endswith("is 900.")
+
+
 def test_two_things_of_one_kind_keep_a_value_each(memory: Memory) -> None:
     contact = memory.contact("crm", "c-1")
     for flat in ("3B", "5A"):
