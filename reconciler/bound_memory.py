@@ -36,6 +36,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import (
+    CONTACT_SUBJECT,
     TEXT_LENGTH_MAX,
     Note,
     Scope,
@@ -1553,8 +1554,10 @@ class ContactMemory(BoundMemory):
         Args:
             fact_id: only this fact, in any state, and the facts that say the same.
             session_id: only this session, and the facts that were learnt from it.
-            attribute: only facts that are or were stored under this attribute.
-            subject: whom or what the attribute is about; None for the contact.
+            attribute: only facts that are or were stored under this attribute, by any name that the
+                attribute book knows.
+            subject: whom or what the attribute is about, or any name of a known person; None for
+                the contact.
             by: who asks for the erasure, ``contact`` or an operator's name.
             reason: why, in one sentence. The reason is kept, unless it repeats erased words.
             dry_run: only report what would be erased, and change nothing.
@@ -1575,6 +1578,9 @@ class ContactMemory(BoundMemory):
 
         check_flags(dry_run=dry_run)
         check_callable(on_progress=on_progress)
+        ErasureTarget(fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject)
+        if attribute is not None:
+            attribute, subject = self._filed(attribute, subject)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
@@ -1588,6 +1594,24 @@ class ContactMemory(BoundMemory):
         )
         about("record.id", fact_id)
         return erasure
+
+    def _filed(self, attribute: str, subject: str | None) -> tuple[str, str | None]:
+        """Return the names under which facts of an attribute and a subject are stored."""
+        slot = self._attributes.slot(subject=subject, attribute=attribute)
+        if slot is None or slot.attribute is None:
+            return attribute, subject
+        if slot.subject == CONTACT_SUBJECT:  # nothing is read, which may be damaged
+            return slot.attribute, None
+        meant = self._services.whom(self._scope, slot.subject)
+        if meant.may_be:
+            raise InvalidRequestError(
+                f"subject {subject!r} may be {' or '.join(meant.may_be)}; name one of them"
+            )
+        facts = self._services.fact_store.list_facts(self._scope)
+        slots = [fact.slot for fact in facts if fact.slot]
+        known = {each.subject for each in slots if each.attribute == slot.attribute}
+        filed = next((each for each in meant.subjects if each in known), slot.subject)
+        return slot.attribute, None if filed == CONTACT_SUBJECT else filed
 
     def propose(self, candidate: Candidate) -> Decision:
         """Let the gate judge a candidate, and record the judgement.

@@ -163,6 +163,30 @@ def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contra
     assert "Pune" not in str(list(told.values()))
 
 
+@pytest.mark.parametrize("named", ["City", "town"])
+def test_an_attribute_is_forgotten_by_any_of_its_names(memory: Memory, named: str) -> None:
+    lives_in(memory, "Pune")
+    forget(memory, attribute=named)
+    assert recalled(memory) == set()
+
+
+@pytest.mark.parametrize("named", ["Martin", "her husband", "husband Martin"])
+def test_a_persons_attribute_is_forgotten_by_any_name_of_the_person(
+    memory: Memory, named: str
+) -> None:
+    say(memory, "Works at Acme.", attribute="employer", value="Acme", subject="husband Martin")
+    forget(memory, attribute="company", subject=named)
+    assert recalled(memory) == set()
+
+
+def test_a_name_of_two_people_forgets_nothing(memory: Memory) -> None:
+    for person in ("brother Tom", "cousin Tom"):
+        say(memory, f"Her {person} lives in Pune.", attribute="city", value="Pune", subject=person)
+    with pytest.raises(InvalidRequestError, match=r"may be .* or .*; name one of them"):
+        forget(memory, attribute="city", subject="Tom")
+    assert len(recalled(memory)) == 2
+
+
 def test_a_forgotten_attribute_goes_with_all_its_values(memory: Memory) -> None:
     lives_in(memory, "Delhi")
     lives_in(memory, "Pune")
