@@ -244,3 +244,15 @@ def test_a_document_of_another_kind_does_not_outrank_the_contact(memory: Memory)
             f"The terms are {value}.", attribute="payment_terms", value=value, source_kind=source
         )
     assert "Thirty" in values(memory, "payment_terms")
+
+
+def test_a_dispute_asks_about_the_numbers_that_are_kept(memory: Memory) -> None:
+    contact = memory.contact("crm", "c-1")
+    first, second = "07700 900633", "07700 900871"
+    contact.note(f"His number is {first}.", attribute="phone", value=first)
+    said = f"Call me on {second}."
+    contact.note(said, attribute="phone", value=second, source_kind="operator")
+    [dispute] = contact.disputes()
+    assert f'"His number is {first}."' in dispute.question
+    assert f'"{said}"' in dispute.question
+    assert dispute.question in contact.briefing().as_prompt()

@@ -54,6 +54,7 @@ from reconciler.reading.guard import (
 from reconciler.reading.guard.reading import lowered
 from reconciler.reading.kinds import Category
 from reconciler.reading.quoting import in_quotes, unmarked
+from reconciler.reading.sensitive_data import VALUE_TOKEN
 
 
 def rules(note: Note, policy: ReconcilePolicy) -> bool:
@@ -215,7 +216,7 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact, policy: ReconcileP
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
     sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
-        f"{in_quotes(unmarked(' '.join(side.text.split())))} "
+        f"{in_quotes(unmarked(' '.join(_readable(side).split())))} "
         f"({f'the word of {side.system}' if side.system else WHOSE[side.word]}, "
         f"since {side.valid_from:%Y-%m-%d})"
         for side in sides
@@ -227,6 +228,13 @@ def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict])
         reasons=tuple(dict.fromkeys(conflict.reason for conflict in conflicts)),
         opened_at=max(conflict.at for conflict in conflicts),
     )
+
+
+def _readable(fact: Fact) -> str:
+    """Return a fact's text with the value that its slot keeps in place of the token."""
+    told = fact.slot.value if fact.slot and fact.slot.is_personal else None
+    is_one = len(VALUE_TOKEN.findall(fact.text)) == 1
+    return VALUE_TOKEN.sub(lambda _: str(told), fact.text) if told and is_one else fact.text
 
 
 def contest(

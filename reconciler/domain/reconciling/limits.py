@@ -255,7 +255,7 @@ def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
         verdict,
         action=Action.ADD,
         decided_by=DecidedBy.ORDER,
-        reason=f"older than the fact from {above.valid_from:%Y-%m-%d} ({verdict.reason})",
+        reason=f"older than the fact from {above.valid_from:%Y-%m-%d} (else: {verdict.reason})",
         targets=(above,),
         conflicts=(),
         is_restatement=verdict.is_restatement and above is verdict.target,

@@ -357,7 +357,8 @@ def _as_history(
     """Return the commit of a late note that has ended: below a newer fact, or never true."""
     reason, is_again = own.decision.reason, any(link.is_restatement for link in above)
     for link in above:
-        reason = f"older than the fact from {facts[link.new_id].valid_from:%Y-%m-%d} ({reason})"
+        since = facts[link.new_id].valid_from
+        reason = f"older than the fact from {since:%Y-%m-%d} (else: {reason})"
     verdict: Verdict[str] = Verdict(
         action=Action.ADD,
         decided_by=DecidedBy.ORDER,
