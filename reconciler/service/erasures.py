@@ -335,13 +335,14 @@ class Erasures:
         emptied = (without_words(e, at) for e in known.decisions if e.decision_id in own)
         argued = (without_argument(e, gone) for e in known.decisions if e.decision_id in quoting)
         scope, is_whole = erasure.scope, erasure.kind is ErasureKind.CONTACT
+        slots = (fact.slot for fact in known.facts if fact.fact_id in gone and fact.slot)
+        if is_whole or any(slot.attribute == "name" for slot in slots):
+            store.remove_contact_words(scope, is_whole=is_whole)
         left = chain(emptied, argued)
         for count in store.remove(left, going, at, is_ended=erasure.kind in _ENDING):
             on_progress(count)
         store.remove_spans(scope, None if is_whole else list(plan.episodes))
         store.remove_reasons(scope, None if is_whole else plan.fact_ids)
-        if is_whole:
-            store.remove_contact_words(scope)
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> Going:
         """Return the ids that go: the planned ones, or all."""

@@ -11,12 +11,14 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import httpx2
 import pytest
 
 from reconciler import ContactMemory, Memory
+from reconciler.domain.records.facts import handle_of
 from reconciler.errors import GraphUnavailableError
 from reconciler.service import records
 from reconciler.service.stores import rows
@@ -194,6 +196,25 @@ def test_a_token_for_one_contact_undoes_no_merge_and_opens_no_account(
         assert done(pat.get(f"{PRIYA}/accounts")) == []
         done(pat.post(f"{PRIYA}/decisions/{plain}/revert", json=why | {"and_later": True}))
     done(anna.post(f"{PRIYA}/decisions/{left}/revert", json=why))
+
+
+def test_a_token_for_one_contact_ends_no_membership(
+    api: Api, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    known = done(agent.post(f"{PRIYA}/notes", json=PUNE))["fact_id"]
+    done(anna.post(f"{PRIYA.replace('priya', 'account:acme')}/notes", json=GOA))
+    done(anna.post(f"{PRIYA}/accounts", json={"account": "acme"}))
+    [membership] = done(anna.get(f"{PRIYA}/accounts"))
+    asked = {"reason": "Left."}
+    with api.client(granted("operator", name="pat", contact_id="priya")) as pat:
+        for name in (membership["fact_id"], handle_of(membership["fact_id"])):
+            answer = pat.post(f"{PRIYA}/facts/{quote(name)}/revoke", json=asked)
+            assert "for one contact" in problem(answer, 403, "not-granted")
+        answer = pat.post(f"{PRIYA}/erasures", json=asked | {"fact_id": membership["fact_id"]})
+        assert "for one contact" in problem(answer, 403, "not-granted")
+        done(pat.post(f"{PRIYA}/facts/{known}/revoke", json=asked))
+        done(pat.post(f"{PRIYA}/erasures", json=asked | {"fact_id": known}))
+    assert done(anna.get(f"{PRIYA}/accounts")) == [membership]
 
 
 @pytest.mark.parametrize("act", ["reject", "withdraw"])

@@ -378,7 +378,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
     "remove_conflict_reasons": OF_SOME | {"fact_ids": [SECOND["fact_id"]]},
-    "remove_contact_words": CONTACT | {"erased": "[erased]"},
+    "remove_contact_words": CONTACT | {"erased": "[erased]", "is_whole": True},
     "remove_decision_spans": ABOUT_EPISODE,
     "put_fact_ends": {
         "ends": [{"fact_id": THIRD["fact_id"], "valid_to": NOON, "expires_at": None}]

@@ -163,6 +163,15 @@ def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contra
     assert "Pune" not in str(list(told.values()))
 
 
+def test_a_forgotten_name_is_no_longer_the_contacts(memory: Memory) -> None:
+    said = say(memory, "Her name is Priya Zanzi.", attribute="name", value="Priya Zanzi")
+    lives_in(memory, "Pune", contact_name="Priya Zanzi")
+    forget(memory, attribute="city")
+    assert [each.name for each in memory.agent(AGENT).contacts()] == ["Priya Zanzi"]
+    forget(memory, fact_id=str(said.fact_id))
+    assert [each.name for each in memory.agent(AGENT).contacts()] == [PRIYA]
+
+
 @pytest.mark.parametrize("named", ["City", "town"])
 def test_an_attribute_is_forgotten_by_any_of_its_names(memory: Memory, named: str) -> None:
     lives_in(memory, "Pune")

@@ -759,6 +759,16 @@ def test_another_answer_is_refused(memory: Memory, first: str, second: str) -> N
     assert (live(memory), memory.agent("crm").decisions()) == (known, [settled, waiting])
 
 
+def test_other_words_than_those_of_the_first_yes_are_refused(memory: Memory) -> None:
+    waiting = held(memory)
+    answer = memory.contact("crm", "alice").confirm
+    own = "Prefers tea, her number is 07700 900633."
+    first = answer(waiting.decision_id, "anna", text=own)
+    assert answer(waiting.decision_id, "anna", text=own) == replace(first, replayed=True)
+    with pytest.raises(InvalidAnswerError, match=r"answered already, by anna on .*: yes"):
+        answer(waiting.decision_id, "ben", text="Prefers coffee.")
+
+
 @pytest.mark.parametrize(
     ("late", "writing", "first"),
     [("reject", "_refused", "confirm"), ("confirm", "_confirmed", "reject")],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from reconciler.domain.records.facts import handle_of
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
@@ -122,12 +124,22 @@ class Grant:
         changed = {made.fact_id, *made.superseded_ids}.union(
             was.fact_id for was in made.changes.before
         )
-        if made.action is Action.MERGE or any(
-            fact.account and fact.fact_id in changed
-            for chain in about.history()
-            for fact in chain.facts
-        ):
+        if made.action is Action.MERGE or not changed.isdisjoint(_memberships(about)):
             raise NotGrantedError("this token is for one contact; undo this with an agent's token")
+
+    def check_may_end(self, about: ContactMemory, fact: str | None) -> None:
+        """Check that an end or an erasure of a fact, by id or handle, takes it out of no account.
+
+        Raises:
+            NotGrantedError: the grant is for one contact, and the fact is a membership.
+        """
+        if self.contact_id is None or fact is None:
+            return
+        for own in _memberships(about):
+            if fact.casefold() in (own, handle_of(own, len(fact) - 1)):
+                raise NotGrantedError(
+                    "this token is for one contact; end this with an agent's token"
+                )
 
     def agent(self, asked: object) -> str:
         """Return the requested agent, or the only agent of the grant.
@@ -177,3 +189,9 @@ class Grant:
     def person(self, answered_by: str) -> str:
         """Return the person for the record: the contact, or the operator by the grant's name."""
         return _CONTACT if answered_by == _CONTACT else self.name
+
+
+def _memberships(about: ContactMemory) -> list[str]:
+    """Return the ids of the facts by which a contact belongs, or belonged, to accounts."""
+    facts = chain.from_iterable(line.facts for line in about.history())
+    return [fact.fact_id for fact in facts if fact.account]

@@ -274,12 +274,14 @@ def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Any:
 @routes.answers(_FACT + "/revoke", _DECIDED, "POST")
 def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Any:
     """End a fact without replacing it; its history is kept."""
+    grant.check_may_end(about, fact_id)
     return about.revoke(fact_id, **_by(grant, body))
 
 
 @routes.answers(_CONTACT + "/erasures", shapes.ErasureShape, "POST")
 def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Any:
     """Erase a contact, or a part, for good; the answer holds the receipt."""
+    grant.check_may_end(about, body.fact_id)
     return about.forget(**_by(grant, body))
 
 

@@ -103,6 +103,7 @@ def renew(visit: Visit) -> Response:
     """Answer whether a fact still holds. Yes: the same note renews it. No: it ends."""
     about, fact_id = visit.about, visit.text("fact")
     choice = visit.text("answer", "")
+    visit.grant.check_may_end(about, fact_id)
     if choice == "no":
         return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=visit.reason(words.OVER)))
     if choice != "yes":
@@ -192,9 +193,11 @@ def _says(text: str, value: str) -> bool:
 
 def end(visit: Visit) -> Response:
     """End a fact without a successor."""
+    fact = visit.text("fact")
+    visit.grant.check_may_end(visit.about, fact)
     return visit.to_contact(
         visit.about.revoke(
-            visit.text("fact"),
+            fact,
             by=visit.by,
             reason=visit.reason(),
             never=visit.given.get("never") == "yes",
@@ -270,6 +273,7 @@ def erase(visit: Visit) -> Response:
             "what you wrote is not the contact's id; nothing was erased. Go back and write the "
             "whole id",
         )
+    visit.grant.check_may_end(about, visit.optional("fact"))
     done = about.forget(by=visit.by, reason=visit.reason(), **_target(visit))  # type: ignore[arg-type]
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
 

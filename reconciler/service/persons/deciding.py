@@ -906,6 +906,8 @@ class PersonsDecisions:
             InvalidNoteError: the text cannot be used.
         """
         held, earlier, who = self._to_answer(scope, decision_id, by, told_to)
+        if earlier and text and earlier.text not in self.cleaner.clean_texts(scope, [text.strip()]):
+            _same_answer(earlier, frozenset())  # other words are another answer
         settled = (
             earlier
             or self._answered_meanwhile(held)

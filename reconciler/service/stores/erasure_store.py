@@ -228,13 +228,13 @@ class ErasureStore(Queries):
         while len(self.rows_of(scope, query, **whose, limit=_LINKS_AT_ONCE)) == _LINKS_AT_ONCE:
             pass
 
-    def remove_contact_words(self, scope: Scope) -> None:
+    def remove_contact_words(self, scope: Scope, *, is_whole: bool) -> None:
         """Remove the contact's name, and the reasons of its earlier erasures.
 
         Contacts that were merged into it lose theirs, too.
         """
         for one in self.fact_store.family(scope):
-            self.rows_of(one, "remove_contact_words", erased=ERASED)
+            self.rows_of(one, "remove_contact_words", erased=ERASED, is_whole=is_whole)
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """Return all stored words of a contact, node by node: known words, and the rest."""
