@@ -166,6 +166,17 @@ def test_another_plan_takes_the_place_of_the_first(
     assert cities(memory) == [city]
 
 
+def test_two_plans_follow_each_other(memory: Memory, planned: Decision, clock: Clock) -> None:
+    then = lives_in(memory, "Porto", valid_from=JULY)
+    assert cities(memory) == ["Lisbon"]
+    clock.now = JUNE + DAY
+    assert cities(memory) == ["Copenhagen"]
+    clock.now = JULY + DAY
+    assert cities(memory) == ["Porto"]
+    memory.contact("crm", "alice").revert(then.decision_id, by="anna", reason="He stays.")
+    assert cities(memory) == ["Copenhagen"]
+
+
 def test_a_plan_that_is_dropped_leaves_what_holds(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:

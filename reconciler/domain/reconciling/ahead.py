@@ -31,7 +31,8 @@ from reconciler.frozen import Strings, frozen, grouped
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, Neighbours]:
     """Decide a note for a later day, and name the facts that end only on that day.
 
-    An earlier plan ends at once. A note that repeats a present fact is counted.
+    A plan for the same or a later day ends at once; a value planned for an earlier day holds until
+    the note's. A note that repeats a present fact is counted.
 
     Args:
         verdict: what ``decide`` concluded, as if the day had come.
@@ -45,8 +46,12 @@ def announced(verdict: Verdict, note: Note) -> tuple[Verdict, Neighbours]:
     if verdict.is_restatement and not first.is_upcoming:
         reason = f"{verdict.reason}; it holds already"
         return replace(verdict, action=Action.SKIP, reason=reason, targets=(first,)), ()
-    planned = tuple(fact for fact in verdict.targets if fact.is_upcoming)
-    until_then = tuple(fact for fact in verdict.targets if not fact.is_upcoming)
+    is_next = verdict.decided_by is DecidedBy.SLOT and not verdict.is_restatement
+    least = note.holds_from if is_next else min(fact.valid_from for fact in verdict.targets)
+    planned = tuple(
+        fact for fact in verdict.targets if fact.is_upcoming and fact.valid_from >= least
+    )
+    until_then = tuple(fact for fact in verdict.targets if fact not in planned)
     reason = f"{verdict.reason}; from {note.holds_from:%Y-%m-%d} on"
     verdict, settled = _settled_on_the_day(_ending_only(planned, verdict, reason))
     return verdict, until_then + settled

@@ -379,8 +379,7 @@ def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
     begins = note.holds_from
     if fact.valid_from >= ends_at or (fact.valid_to is not None and fact.valid_to <= begins):
         return True
-    outlasts = fact.valid_to is None or fact.valid_to > ends_at
-    return outlasts and fact.holds_since <= begins
+    return fact.valid_to is None or fact.valid_to > ends_at
 
 
 def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
