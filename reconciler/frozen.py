@@ -16,8 +16,14 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 Strings = tuple[str, ...]
 """Ids or words in an order, as records keep them; never changed."""
 
+StringSet = frozenset[str]
+"""Ids or words in no order; never changed."""
+
 Json = dict[str, Any]
 """Plain values by name: a JSON object."""
+
+Values = Mapping[str, Any]
+"""Values by name, which the reader does not change."""
 
 Pattern = re.Pattern[str]
 """A compiled expression for texts."""

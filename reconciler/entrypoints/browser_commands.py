@@ -21,7 +21,7 @@ from reconciler.entrypoints.options import AsJson, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
 from reconciler.entrypoints.serving import stop_signals
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import frozen
+from reconciler.frozen import Json, Values, frozen
 from reconciler.resources import resource_path
 
 _BROWSER_PORT = 7474
@@ -57,7 +57,7 @@ def browser(
             pass
 
 
-def _links(base_url: str) -> dict[str, Any]:
+def _links(base_url: str) -> Json:
     """Return the address to open, the commands to type, and server settings that replace them."""
     from reconciler.settings import load_settings
 
@@ -72,7 +72,7 @@ def _links(base_url: str) -> dict[str, Any]:
     }
 
 
-def _text(told: dict[str, Any]) -> str:
+def _text(told: Values) -> str:
     conf = "\n".join(f"{name}={value}" for name, value in told["neo4j_conf"].items())
     return (
         f"Open {told['browser']}, log in, and type\n  {told['style']}\n  {told['guide']}\n"
@@ -193,7 +193,7 @@ def serving_pack(port: int = 0, *whose: str) -> Iterator[str]:
 
 
 def _answer(
-    files: Mapping[str, bytes], environ: dict[str, Any], start: Callable[..., Any]
+    files: Mapping[str, bytes], environ: Values, start: Callable[..., Any]
 ) -> Iterable[bytes]:
     """Answers GET, HEAD and the preflight request of a page from another host."""
     name, method = environ["PATH_INFO"].lstrip("/"), environ["REQUEST_METHOD"]

@@ -34,11 +34,12 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import listed
+from reconciler.frozen import Json, Values
 from reconciler.memory import Memory
 from reconciler.serve.descriptions import capital, descriptions, field_descriptions
 from reconciler.service.writing.doors import NoteFields
 
-_FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
+_FIELDS: Values = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """Types that the calls name in their signatures, but do not import at run time."""
 
 _CONTACT: Mapping[str, tuple[Any, ...]] = {
@@ -101,14 +102,14 @@ class CommandRow:
     is_good: Callable[[Any], bool] = lambda _: True
     writes: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    options: Values = field(default_factory=dict)
+    defaults: Values = field(default_factory=dict)
     counts: str = ""
 
     def __post_init__(self) -> None:
         self.__name__ = self.name
         self.__doc__ = self.help or _first_sentence(inspect.getdoc(self.call) or "")
-        self.__annotations__: dict[str, Any] = {}  # the signature has them
+        self.__annotations__: Json = {}  # the signature has them
 
     def __call__(self, *, as_json: bool, **given: Any) -> None:
         """Open the memory, make the call and show the result."""

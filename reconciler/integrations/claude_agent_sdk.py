@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import Json
 
 try:
     from claude_agent_sdk import HookMatcher, SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
@@ -97,6 +98,6 @@ def claude_agent_context(
     }
 
 
-async def _invoke(tools: AgentTools, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _invoke(tools: AgentTools, name: str, arguments: Json) -> Json:
     reply = await anyio.to_thread.run_sync(tools.call, name, arguments)
     return {"content": [{"type": "text", "text": reply.text}], "is_error": reply.is_error}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import Json, StringSet, Values
 
 try:
     from langchain_core.tools import BaseTool, ToolException
@@ -42,12 +43,12 @@ class CallableTool(BaseTool):
         return _takes_runtime
 
     @property
-    def _injected_args_keys(self) -> frozenset[str]:
+    def _injected_args_keys(self) -> StringSet:
         return frozenset({_RUNTIME})  # no trace shows the graph's state as an argument
 
     def _to_args_and_kwargs(
-        self, tool_input: str | dict[str, Any], tool_call_id: str | None
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        self, tool_input: str | Json, tool_call_id: str | None
+    ) -> tuple[tuple[Any, ...], Json]:
         words, arguments = super()._to_args_and_kwargs(tool_input, tool_call_id)
         return (_ids_of(arguments.pop(_RUNTIME, None), tool_call_id), *words), arguments
 
@@ -79,9 +80,7 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
     ]
 
 
-def sent_back(
-    tools: AgentTools, name: str, arguments: Mapping[str, Any], ids: Mapping[str, str]
-) -> str:
+def sent_back(tools: AgentTools, name: str, arguments: Values, ids: Mapping[str, str]) -> str:
     """Return the words of a reply; an error's words are raised, so that LangChain marks them.
 
     Args:

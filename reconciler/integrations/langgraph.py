@@ -17,6 +17,7 @@ from reconciler.errors import (
     InvalidScopeError,
     UnknownDecisionError,
 )
+from reconciler.frozen import Json, Values
 
 try:
     from langchain_core.messages import HumanMessage
@@ -71,12 +72,12 @@ _VALUE_KEYS = (
 _FILTERS = ("attribute", "category", "topic", "subject")
 
 
-def _tools_of_runs(memory: Memory, **bound: Any) -> Callable[[Mapping[str, Any]], AgentTools]:
+def _tools_of_runs(memory: Memory, **bound: Any) -> Callable[[Values], AgentTools]:
     """Makes the tools of a run, bound by its configuration; keeps those of recent runs."""
     kept: LRUCache[Any, AgentTools] = LRUCache(_RUNS_MAX)
     tools_of = cached(kept, lock=Lock())(partial(memory.agent_tools, **bound))
 
-    def tools(config: Mapping[str, Any]) -> AgentTools:
+    def tools(config: Values) -> AgentTools:
         given = config.get("configurable") or {}
         thread_id = given.get("thread_id")
         return tools_of(
@@ -127,7 +128,7 @@ def langgraph_tools(
             word. If one of your own people takes part in a run, the run names this person as
             ``colleague``, beside the contact; in any other run a colleague's word is refused.
     """
-    bound: dict[str, Any] = {
+    bound: Json = {
         "tenant": tenant,
         "can_recall": can_recall,
         "can_check": can_check,
@@ -151,7 +152,7 @@ def langgraph_tools(
 
 def langgraph_context(
     memory: Memory, *, tenant: str | None = None, budget_tokens: int | None = None
-) -> Callable[[Mapping[str, Any], RunnableConfig], dict[str, list[HumanMessage]]]:
+) -> Callable[[Values, RunnableConfig], dict[str, list[HumanMessage]]]:
     """Make a node before the model's, or a ``pre_model_hook``, that adds context to replies.
 
     It adds ``ContactMemory.context`` to the ``messages``, as data, once for each of the person's
@@ -165,9 +166,7 @@ def langgraph_context(
         budget_tokens: as ``ContactMemory.context`` takes it.
     """
 
-    def with_context(
-        state: Mapping[str, Any], config: RunnableConfig
-    ) -> dict[str, list[HumanMessage]]:
+    def with_context(state: Values, config: RunnableConfig) -> dict[str, list[HumanMessage]]:
         given = config.get("configurable") or {}
         names = _named(given, "agent_id"), _named(given, "contact_id")
         heard = [message for message in state["messages"] if isinstance(message, HumanMessage)]
@@ -282,7 +281,7 @@ class ReconcilerStore(BaseStore):
     def _about(self, namespace: Namespace) -> ContactMemory:
         return self._memory.contact(*_contact(namespace), tenant=self._tenant)
 
-    def _put(self, op: PutOp, value: Mapping[str, Any]) -> None:
+    def _put(self, op: PutOp, value: Values) -> None:
         about = self._about(op.namespace)
         if unknown := [str(name) for name in value if name not in _VALUE_KEYS]:
             raise InvalidRequestError(
@@ -341,7 +340,7 @@ class ReconcilerStore(BaseStore):
             yield _found(hit, op.namespace_prefix)
 
 
-def _named(given: Mapping[str, Any], name: str) -> str:
+def _named(given: Values, name: str) -> str:
     if not isinstance(named := given.get(name), str) or not named:
         raise InvalidScopeError(
             f"the run's configuration has no {name}; invoke the graph with "
@@ -369,7 +368,7 @@ def _contact(namespace: Namespace) -> tuple[str, str]:
     return unquote(namespace[0]), unquote(namespace[1])
 
 
-def _key(about: ContactMemory, op: PutOp, value: Mapping[str, Any]) -> str:
+def _key(about: ContactMemory, op: PutOp, value: Values) -> str:
     """Make the idempotency key of a value: from the value, its key and its occasion.
 
     The occasion is the previous value under the key: "Basic" after "Premium" differs from a first
@@ -387,7 +386,7 @@ def _key(about: ContactMemory, op: PutOp, value: Mapping[str, Any]) -> str:
     return _key_after(about, op, newest, value)
 
 
-def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
+def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Values) -> str:
     """Make the idempotency key of a value that is put under its key after this fact."""
     try:
         said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
@@ -398,7 +397,7 @@ def _key_after(about: ContactMemory, op: PutOp, fact_id: str, value: Mapping[str
     return f"store-{about.digest(said)}"
 
 
-def _value(fact: Fact) -> dict[str, Any]:
+def _value(fact: Fact) -> Json:
     slot = fact.slot
     filed = (
         {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value} if slot else {}

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
+from reconciler.frozen import Json
 
 try:
     from pydantic_ai import (
@@ -101,7 +102,7 @@ def _prompt_place(message: ModelMessage) -> int | None:
     return next(places, None)
 
 
-def _kept(message: ModelMessage) -> dict[str, Any]:
+def _kept(message: ModelMessage) -> Json:
     return message.metadata or {}
 
 
@@ -113,7 +114,7 @@ def _words(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _tool(tools: AgentTools, definition: dict[str, Any]) -> Tool[Any]:
+def _tool(tools: AgentTools, definition: Json) -> Tool[Any]:
     made: Tool[Any] = Tool.from_schema(
         partial(_invoke, tools, definition["name"]),
         name=definition["name"],

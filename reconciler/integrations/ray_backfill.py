@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.records.kinds import Progress
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
+from reconciler.frozen import Json, Values
 
 # A cluster that is started here sends no usage statistics.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -90,7 +91,7 @@ def import_on_ray(
             "the embedded engine serves one process, and an import on Ray writes from many: set "
             "NEO4J_URI, or import without Ray"
         )
-    given: dict[str, Any] = {"tenant": tenant, "agent_id": agent_id, "contact_id": contact_id}
+    given: Json = {"tenant": tenant, "agent_id": agent_id, "contact_id": contact_id}
     given["source"] = source_of(lines, source)  # one for all writers
     memory.import_notes([], **given)  # what is wrong with these is told before anything is sent
     scope = {name: given[name] for name in SCOPE_KEYS if given[name]}
@@ -148,10 +149,10 @@ def _texts(table: pa.Table) -> Iterator[str]:
 class _Writer:
     """One process of the cluster, with one memory for all of its parts."""
 
-    def __init__(self, settings: Any, given: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Any, given: Values) -> None:
         self._settings, self._given = settings, given
 
-    def __call__(self, part: pa.Table) -> dict[str, Any]:
+    def __call__(self, part: pa.Table) -> Json:
         """Return the report of a part, or its error: Ray would hide a raised one in its own."""
         try:
             outcome: ImportReport | ReconcilerError = self._imported(part)

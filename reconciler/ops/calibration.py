@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,7 +17,6 @@ from functools import partial
 from itertools import takewhile
 from math import sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from reconciler.domain.records.notes import (
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.floats import Floats
-from reconciler.frozen import frozen
+from reconciler.frozen import Values, frozen
 from reconciler.service.json_lines import json_object
 from reconciler.service.stores.rows import batches
 
@@ -124,7 +123,7 @@ def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
     return pairs
 
 
-def _pair(values: Mapping[str, Any], number: int) -> LabelledPair:
+def _pair(values: Values, number: int) -> LabelledPair:
     for name in ("fact", "note"):
         check_text(name, values.get(name))
     return LabelledPair(

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
-from reconciler.frozen import Json, frozen, in_order
+from reconciler.frozen import Json, StringSet, Values, frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.checking.damage import is_citation, read_node
@@ -59,7 +59,7 @@ class ContactInFile:
 
     scope: Scope
     held: Row
-    session_keys: frozenset[str]
+    session_keys: StringSet
 
 
 @in_order
@@ -74,7 +74,7 @@ class _Vectors:
 class CheckedExport:
     """A complete file: its first line, its contacts by key, its vectors by model."""
 
-    header: Mapping[str, Any]
+    header: Values
     contacts: Mapping[str, ContactInFile]
     vectors: Mapping[str, _Vectors]
 
@@ -127,7 +127,7 @@ class ExportFile:
             )
         return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
 
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Values:
         """Read the first line.
 
         Raises:
@@ -196,7 +196,7 @@ class ExportFile:
                     raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
             raise self._cut_off()
 
-    def _line(self, values: Mapping[str, Any], number: int) -> Node | Link:
+    def _line(self, values: Values, number: int) -> Node | Link:
         if "node" not in values:
             return self._types.link(values)
         node = self._types.node(values)

@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 
 from reconciler.domain.records.sessions import QueueReport
 from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
+from reconciler.frozen import Values
 from reconciler.ops.small_server import Answer, listening, running
 from reconciler.service.stores.commits import LOGGER_NAME
 
@@ -127,7 +128,7 @@ def serve_metrics(
 def _answering(report: CountQueue, registry: CollectorRegistry) -> Answer:
     metrics = make_wsgi_app(registry)
 
-    def answer(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+    def answer(environ: Values, start: Callable[..., Any]) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path in {"/metrics", "/"}:
             found: Iterable[bytes] = metrics(environ, start)
@@ -217,7 +218,7 @@ class _DecisionCounter(logging.Handler):
         except Exception:  # noqa: BLE001 - a metric is no reason to fail a write
             self.handleError(record)
 
-    def _count(self, told: dict[str, Any]) -> None:
+    def _count(self, told: Values) -> None:
         self._decisions.labels(told["action"], told["decided_by"], told["door"]).inc()
         if told["action"] in {"REJECT", "HOLD"}:
             self._refusals.labels(told["action"], str(told["gate_reason"])).inc()

@@ -34,7 +34,7 @@ from reconciler.domain.records.facts import Dispute
 from reconciler.domain.records.kinds import JobState, later
 from reconciler.domain.records.notes import check_identifier
 from reconciler.errors import InvalidRequestError, ReconcilerError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Json, frozen, in_order
 from reconciler.memory import Memory
 from reconciler.ops.parts import parts_of
 from reconciler.reading.named_secrets import without_secrets
@@ -258,7 +258,7 @@ class _Sender:
             )
             state = replace(state, dead=(*state.dead, letter))
         moved = {**getattr(state, event.part), event.agent_key: event.moved}
-        part: dict[str, Any] = {event.part: moved}
+        part: Json = {event.part: moved}
         return replace(state, attempts=0, due_at=None, **part)
 
     def _events(self, state: WebhookState) -> Iterator[_Event]:

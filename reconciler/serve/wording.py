@@ -8,7 +8,7 @@ has them, and the same fields as lines for a person.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from reconciler.domain.records.candidates import FactEvidence
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, may_have_changed
 from reconciler.domain.records.notes import CONTACT_SUBJECT
-from reconciler.frozen import field_names, picked
+from reconciler.frozen import Values, field_names, picked
 from reconciler.reading.quoting import in_marks
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def field_lines(record: Any) -> Iterator[str]:
     return _field_lines(json.loads(json_text(record)), "")
 
 
-def _field_lines(plain: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _field_lines(plain: Values, indent: str) -> Iterator[str]:
     for name, value in plain.items():
         # A kind of link is a word of the graph, and stays as it is.
         words = f"{indent}{name if name.isupper() else name.replace('_', ' ')}:"

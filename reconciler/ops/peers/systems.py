@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import Values, frozen, in_order
 from reconciler.ports.peer_memory import Carried, NotCarried
 
 LAST = "last"
@@ -36,7 +36,7 @@ class Record:
 
     system: str
     number: int
-    values: Mapping[str, Any]
+    values: Values
     identity: str
 
     @property
@@ -183,7 +183,7 @@ class System:
     translate: Callable[[Record, Translation], Carried | NotCarried]
     id_key: str = "id"
 
-    def identity(self, values: Mapping[str, Any]) -> str:
+    def identity(self, values: Values) -> str:
         """Return the id of a record, within its namespace if it has one."""
         namespace = values.get("namespace")
         path = namespace if self.id_key == "key" and isinstance(namespace, list) else []

@@ -26,7 +26,7 @@ from reconciler.domain.records.facts import Dispute
 from reconciler.domain.records.notes import utc
 from reconciler.domain.records.sessions import Job
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import in_order
+from reconciler.frozen import Json, in_order
 from reconciler.memory import Memory
 from reconciler.serve.access.grants import AccessProfile, Grant, NotGrantedError
 from reconciler.serve.access.http_door import GRANT
@@ -181,7 +181,7 @@ AgentOf = Annotated[AgentMemory, Depends(_agent)]
 ContactOf = Annotated[ContactMemory, Depends(_contact)]
 
 
-def ok(shape: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def ok(shape: Any, status: int = 200) -> dict[int | str, Json]:
     """Describe the responses of an endpoint that answers in this shape."""
     return {status: {"model": shape}}
 
@@ -234,7 +234,7 @@ class Paging:
         read: Callable[..., Sequence[Any]],
         key: Callable[[Any], str] = place_of,
         place: Callable[[str], Any] = read_place,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the page, with a ``next`` if there are more items.
 
         Args:
@@ -245,7 +245,7 @@ class Paging:
         after = None if self.after is None else place(self.after)
         return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
 
-    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> dict[str, Any]:
+    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> Json:
         """Return the page of a short list that is read whole.
 
         Raises:
@@ -269,7 +269,7 @@ async def _paging(after: After = None, limit: Limit = 50) -> Paging:
 PageOf = Annotated[Paging, Depends(_paging)]
 
 
-def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
+def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> Json:
     """Return the first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
-from reconciler.frozen import present
+from reconciler.frozen import Json, present
 from reconciler.reading.kinds import Category
 from reconciler.serve.descriptions import capital, field_descriptions
 from reconciler.service.writing.doors import NoteFields
@@ -66,13 +66,13 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-def given(body: BaseModel, *without: str) -> dict[str, Any]:
+def given(body: BaseModel, *without: str) -> Json:
     """Return the sent values that are not null, as keyword arguments."""
     sent = {name: getattr(body, name) for name in body.model_fields_set if name not in without}
     return present(sent)
 
 
-def _fields(kind: Any, *without: str) -> dict[str, Any]:
+def _fields(kind: Any, *without: str) -> Json:
     """Make the fields of a call optional fields of a model, with their descriptions."""
     texts = {
         name: capital(" ".join(text.split()).replace("``", "`").replace("None", "null"))

@@ -18,6 +18,7 @@ from reconciler.domain.recalling.recalled import SlotValue
 from reconciler.domain.records.facts import Contact, Fact, FactHistory, FoundFact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.domain.records.sessions import SessionRecord
+from reconciler.frozen import Json
 from reconciler.serve.access.grants import Grant
 from reconciler.serve.http_api import shapes
 from reconciler.serve.http_api.answering import (
@@ -321,7 +322,7 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Any:
 @routes.answers(_CONTACT + "/identity", _DECIDED, "POST")
 def identify(agent: AgentOf, grant: GrantOf, contact_id: str, body: IdentityBody) -> Any:
     """Merge another contact into this one, take that back, or give this one another id."""
-    calls: dict[str, Any] = {
+    calls: Json = {
         "merge": agent.merge_contacts,
         "split": agent.split_contacts,
         "rename": agent.rename_contact,
@@ -329,6 +330,6 @@ def identify(agent: AgentOf, grant: GrantOf, contact_id: str, body: IdentityBody
     return calls[body.act](contact_id, body.other, by=grant.name, reason=body.reason)
 
 
-def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
+def _by(grant: Grant, body: AnswerBody) -> Json:
     """Return a person's decision, and the name that it is recorded under."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}

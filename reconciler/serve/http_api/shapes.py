@@ -16,7 +16,7 @@ from reconciler.domain.recalling.recalled import Recalled, RecallOutcome, SlotVa
 from reconciler.domain.records import candidates, decisions, erasures, sessions
 from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
 from reconciler.domain.records.notes import Note, Slot
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Json, Strings, frozen
 from reconciler.ops.review import health
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ def _model(
         **instead: other types for some fields.
     """
     hints = get_type_hints(kind) | instead
-    shown: dict[str, Any] = {
+    shown: Json = {
         field.name: (hints[field.name], ...) for field in fields(kind) if field.name not in without
     }
     for added in adding:

@@ -9,7 +9,6 @@ does not exist.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from cachetools import LRUCache, cached
 from reconciler.config_files import load_tools
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.frozen import Values
 from reconciler.serve.access.grants import AGENT_ROLES, Grant
 from reconciler.serve.access.problems import failure_words
 
@@ -67,7 +67,7 @@ class Desk:
         listed = (*some.definitions("mcp"), hand_over)
         return [_scoped(definition, grant) for definition in listed]
 
-    def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
+    def call(self, grant: Grant, name: str, arguments: Values) -> ToolReply:
         """Answer a call of a tool; an error is told without a path, an address or a cause.
 
         Raises:
@@ -116,7 +116,7 @@ def _scoped(tool: JsonObject, grant: Grant) -> JsonObject:
     return tool | {"inputSchema": schema | {"properties": properties, "required": required}}
 
 
-def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
+def _handed_over(about: ContactMemory, session_id: str | None, given: Values) -> str:
     """Answer when the conversation is stored.
 
     Raises:

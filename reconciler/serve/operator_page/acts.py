@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from starlette.responses import Response
 
@@ -24,7 +23,7 @@ from reconciler.errors import (
     ReconcilerError,
     RevertRefusedError,
 )
-from reconciler.frozen import present
+from reconciler.frozen import Json, present
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
@@ -50,7 +49,7 @@ def answers(visit: Visit) -> Response:
     return visit.page("answered.html", status, results=results)
 
 
-def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> dict[str, Any]:
+def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> Json:
     """Return the decision that answered one question, or the problem; a tick names its contact."""
     named = {"decision": decision_id, "contact": contact_id}
     one, told = replace(visit, given=Given({**visit.given, **named})), decision_id

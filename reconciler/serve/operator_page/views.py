@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory,
 from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
 from reconciler.domain.records.notes import ACCOUNT
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import Json
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
 from reconciler.serve.http_api.answering import place_of, read_place, read_waiting_place
@@ -100,7 +101,7 @@ def _attention(visit: Visit) -> list[_Attention]:
     return sorted(by_contact.values(), key=lambda each: (each.oldest_at, each.contact_id))
 
 
-def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
+def _found(agent: AgentMemory, query: str) -> Json:
     """Find the contacts with these letters in id or name, and the nearest facts."""
     asked = query.casefold()
     known = agent.contacts(limit=_SEARCHED_MAX + 1)
@@ -125,7 +126,7 @@ def _not_erased(agent: AgentMemory, contacts: Sequence[Contact]) -> list[Contact
     return [each for each in contacts if not words.is_erased(each, erasures)]
 
 
-def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
+def _facts_like(agent: AgentMemory, query: str) -> Json:
     """Find facts that hold all words of a query; if there are none, the nearest facts."""
     try:
         facts: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
@@ -171,7 +172,7 @@ def _instant(visit: Visit) -> datetime | None:
     return None if at is None or at.date() == datetime.now(UTC).date() else at
 
 
-def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
+def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> Json:
     """Return the timeline and the facts that hold, by page."""
     heads = [chain.facts[0] for chain in chains]
     held = [head for head in heads if not head.has_ended and not head.is_void]
@@ -194,7 +195,7 @@ def _number(given: str | None) -> int:
     return int(given) if given and given.isascii() and given.isdigit() and len(given) < 8 else 0
 
 
-def _now(about: ContactMemory) -> dict[str, Any]:
+def _now(about: ContactMemory) -> Json:
     """Return the parts of the present alone: open questions, profile, last decisions."""
     waiting = about.pending(limit=_PAGE)
     sides = (item.facts for item in waiting if isinstance(item, Dispute))
