@@ -162,7 +162,7 @@ ROWS = (
                     help="Print the facts as a model gets them, fenced as data; with --json, "
                     "print both.",
                 ),
-            ],
+            ]
         },
         defaults={"prompt": False},
     ),
@@ -175,12 +175,7 @@ ROWS = (
         "have ended are left out; `reconciler history` shows those of a contact.",
         words={"min_score": "Only facts with at least this cosine similarity."},
     ),
-    CommandRow(
-        "about",
-        BoundMemory.recall_about,
-        found_panel,
-        "Nothing is known.",
-    ),
+    CommandRow("about", BoundMemory.recall_about, found_panel, "Nothing is known."),
     CommandRow(
         "briefing",
         ContactMemory.briefing,
@@ -188,12 +183,7 @@ ROWS = (
         help="Show what to know and what to ask when a conversation opens, as a model gets it.",
         words={"query": "The topic of the conversation; default: everything."},
     ),
-    CommandRow(
-        "profile",
-        ContactMemory.profile,
-        value_shown,
-        "No value is known.",
-    ),
+    CommandRow("profile", ContactMemory.profile, value_shown, "No value is known."),
     CommandRow(
         "value",
         ContactMemory.value,
@@ -217,24 +207,10 @@ ROWS = (
     ),
     _Decides("join-account", ContactMemory.join_account),
     _Decides("leave-account", ContactMemory.leave_account),
-    CommandRow(
-        "history",
-        ContactMemory.history,
-        _history_view,
-    ),
+    CommandRow("history", ContactMemory.history, _history_view),
     CommandRow("evidence", _evidence, evidence_panel, "Nothing is known that says so."),
-    CommandRow(
-        "contacts",
-        AgentMemory.contacts,
-        contact_line,
-        "There is no contact.",
-    ),
-    CommandRow(
-        "decisions",
-        BoundMemory.decisions,
-        decision_panel,
-        "Nothing was decided.",
-    ),
+    CommandRow("contacts", AgentMemory.contacts, contact_line, "There is no contact."),
+    CommandRow("decisions", BoundMemory.decisions, decision_panel, "Nothing was decided."),
     CommandRow("explain", ContactMemory.explain, explanation_panel),
     CommandRow(
         "tasks",
@@ -246,7 +222,7 @@ ROWS = (
             "state": Annotated[
                 str | None,
                 typer.Option(help="Only tasks in this state; open means all that have not ended."),
-            ],
+            ]
         },
     ),
     CommandRow("report", _report, lambda _, out: f"Wrote {out}."),
@@ -260,12 +236,7 @@ ROWS = (
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
     _Decides("reject", ContactMemory.reject, words=_ANSWER),
     _Decides("withdraw", ContactMemory.withdraw, words=_ANSWER),
-    CommandRow(
-        "disputes",
-        BoundMemory.disputes,
-        waiting_panel,
-        "Nothing is in dispute.",
-    ),
+    CommandRow("disputes", BoundMemory.disputes, waiting_panel, "Nothing is in dispute."),
     _Decides(
         "resolve",
         ContactMemory.resolve,
@@ -292,18 +263,8 @@ ROWS = (
         ("merge", "rename", "split"),
         (AgentMemory.merge_contacts, AgentMemory.rename_contact, AgentMemory.split_contacts),
     ),
-    CommandRow(
-        "refusals",
-        BoundMemory.refusals,
-        refusal_line,
-        "Nothing was refused.",
-    ),
-    CommandRow(
-        "expiring",
-        BoundMemory.expiring,
-        expiring_panel,
-        "Nothing expires so soon.",
-    ),
+    CommandRow("refusals", BoundMemory.refusals, refusal_line, "Nothing was refused."),
+    CommandRow("expiring", BoundMemory.expiring, expiring_panel, "Nothing expires so soon."),
     CommandRow("job", _job, lambda job, job_id: record_panel(job, f"Job {job_id}")),
     CommandRow(
         "forget",
@@ -314,11 +275,7 @@ ROWS = (
         counts="records",
     ),
     CommandRow(
-        "archive",
-        BoundMemory.archive,
-        archived_panel,
-        "Nothing has faded so far.",
-        writes=True,
+        "archive", BoundMemory.archive, archived_panel, "Nothing has faded so far.", writes=True
     ),
     _Decides("unarchive", ContactMemory.unarchive),
     CommandRow(
@@ -326,19 +283,12 @@ ROWS = (
         ops.digest,
         lambda found, agent: record_panel(found, agent) if found.counts else "Nothing waits.",
     ),
-    CommandRow(
-        "health",
-        ops.health,
-        health_view,
-        counts="contacts",
-    ),
+    CommandRow("health", ops.health, health_view, counts="contacts"),
     _Decides(
         "correct",
         ContactMemory.correct,
         view=lambda made, relation: Text(f"Kept: {relation}. ").append(decision_made(made)),
-        words={
-            "relation": "How the note really relates to the fact that it was compared with.",
-        },
+        words={"relation": "How the note really relates to the fact that it was compared with."},
     ),
     CommandRow(
         "rejudge",

@@ -20,10 +20,7 @@ Look around in it:
   reconciler report --agent demo --out demo.html"""
 
 
-def demo(
-    here: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def demo(here: bool = False, as_json: AsJson = False) -> None:
     """Watch 48 notes about five contacts being gated and reconciled, with the real model.
 
     Options:

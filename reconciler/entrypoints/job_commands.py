@@ -38,11 +38,7 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import lines
-from reconciler.entrypoints.serving import (
-    StopSignals,
-    logging_to_stderr,
-    stop_signals,
-)
+from reconciler.entrypoints.serving import StopSignals, logging_to_stderr, stop_signals
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
 from reconciler.serve.descriptions import capital

@@ -15,19 +15,8 @@ import typer
 
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import (
-    AsJson,
-    Tenant,
-    add_commands,
-    bar,
-    of_whom,
-    opened,
-    show,
-)
-from reconciler.entrypoints.rendering import (
-    as_it_is,
-    assessment_view,
-)
+from reconciler.entrypoints.options import AsJson, Tenant, add_commands, bar, of_whom, opened, show
+from reconciler.entrypoints.rendering import as_it_is, assessment_view
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.reading.kinds import Category
@@ -37,10 +26,7 @@ if TYPE_CHECKING:
     from reconciler.ops.calibration import LabelledPair
 
 
-def doctor(
-    as_json: AsJson = False,
-    judge: bool = False,
-) -> None:
+def doctor(as_json: AsJson = False, judge: bool = False) -> None:
     """Check engine, schema, model and round trip; exit code 1 if a check fails.
 
     Options:
@@ -170,9 +156,5 @@ def _pairs_from_decisions(
 policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
 add_commands(policy_app, {"check": policy_check})
 
-COMMANDS = {
-    "doctor": doctor,
-    "policy": policy_app,
-    "calibrate": calibrate_thresholds,
-}
+COMMANDS = {"doctor": doctor, "policy": policy_app, "calibrate": calibrate_thresholds}
 """The commands of this module, by name."""

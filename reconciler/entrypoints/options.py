@@ -17,11 +17,7 @@ from rich.console import Group
 
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.entrypoints.rendering import Verbatim, terminal
-from reconciler.errors import (
-    InvalidNoteError,
-    InvalidRequestError,
-    InvalidScopeError,
-)
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
 from reconciler.memory import Memory
 from reconciler.reading.named_secrets import without_secrets
 from reconciler.reading.visible_text import visible

@@ -174,11 +174,7 @@ def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     show(as_json, known, lambda _: shown)
 
 
-def revoke(
-    token_id: str,
-    tokens: Tokens = None,
-    as_json: AsJson = False,
-) -> None:
+def revoke(token_id: str, tokens: Tokens = None, as_json: AsJson = False) -> None:
     """Revoke a token; a running server rejects the next request that uses it.
 
     Options:

@@ -36,10 +36,7 @@ from reconciler.serve.wording import field_lines
 _STANDARD_OUTPUT = STANDARD_INPUT
 
 
-def init(
-    accept_other_hash_key: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def init(accept_other_hash_key: bool = False, as_json: AsJson = False) -> None:
     """Set up the store, or upgrade an older one; does nothing if it is up to date.
 
     Options:
@@ -56,11 +53,7 @@ def init(
     show(as_json, made, "Ready: {engine} {version} at {location}".format_map)
 
 
-def backup(
-    file: Path,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
-) -> None:
+def backup(file: Path, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """Back up the embedded store and its hash key into one archive, and verify it.
 
     Options:
@@ -95,10 +88,7 @@ def export(
         )
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
-    with (
-        Memory.open(must_exist=True) as memory,
-        bar("contacts", None, quiet) as advance,
-    ):
+    with Memory.open(must_exist=True) as memory, bar("contacts", None, quiet) as advance:
         report = bound_to(ops.export, memory, agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
@@ -108,11 +98,7 @@ def export(
     show(as_json, report, _export_view)
 
 
-def restore(
-    file: Path,
-    other_key: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def restore(file: Path, other_key: bool = False, as_json: AsJson = False) -> None:
     """Restore a backup into a new store, or an export into either engine; run again to resume.
 
     Options:

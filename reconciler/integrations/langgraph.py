@@ -23,16 +23,7 @@ try:
     from langchain_core.messages import HumanMessage
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
-    from langgraph.store.base import (
-        BaseStore,
-        GetOp,
-        Item,
-        Op,
-        PutOp,
-        Result,
-        SearchItem,
-        SearchOp,
-    )
+    from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result, SearchItem, SearchOp
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.langgraph needs LangGraph: pip install 'langgraph>=1.2,<2'"

@@ -25,13 +25,7 @@ from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Outcome, Progress, Relation
-from reconciler.domain.records.notes import (
-    Note,
-    Scope,
-    Slot,
-    check_text,
-    one_of,
-)
+from reconciler.domain.records.notes import Note, Scope, Slot, check_text, one_of
 from reconciler.domain.records.policies import Profile, ReconcilePolicy
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.floats import Floats

@@ -257,9 +257,7 @@ class _ContactCheck:
                 counted[line.kind] += 1
         self._note(self._coherence.wrong_at_the_end())
         return ContactInFile(
-            scope=scope,
-            held=self._contact.properties,
-            session_keys=frozenset(self._ids["Session"]),
+            scope=scope, held=self._contact.properties, session_keys=frozenset(self._ids["Session"])
         )
 
     def _scope(self) -> Scope:

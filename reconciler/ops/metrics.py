@@ -92,9 +92,7 @@ class QueueCollector(Collector):
 
 @contextmanager
 def serve_metrics(
-    report: CountQueue,
-    port: int | None,
-    host: str = LOOPBACK,
+    report: CountQueue, port: int | None, host: str = LOOPBACK
 ) -> Iterator[str | None]:
     """Answer scrapes while the block runs; gives the address, or None without a port.
 
@@ -185,9 +183,7 @@ class _DecisionCounter(logging.Handler):
         super().__init__(logging.INFO)
         counter = partial(Counter, registry=registry)
         self._decisions = counter(
-            "reconciler_decisions",
-            "Decisions that were written.",
-            ["action", "decided_by", "door"],
+            "reconciler_decisions", "Decisions that were written.", ["action", "decided_by", "door"]
         )
         self._refusals = counter(
             "reconciler_gate_refusals",

@@ -149,11 +149,7 @@ class Reembedding:
         return move
 
     def _moved(
-        self,
-        move: ModelMove,
-        embedder: Embedder,
-        batch_size: int,
-        on_progress: ProgressOfAll,
+        self, move: ModelMove, embedder: Embedder, batch_size: int, on_progress: ProgressOfAll
     ) -> tuple[int, int]:
         """Embed the facts, and return the numbers of embedded facts and of tries to switch."""
         embedded, next_model = 0, embedder.model_id

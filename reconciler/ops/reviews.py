@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 
 def health(
-    memory: BoundMemory,
-    *,
-    check_records: bool = False,
-    on_progress: Progress = lambda _: None,
+    memory: BoundMemory, *, check_records: bool = False, on_progress: Progress = lambda _: None
 ) -> HealthReport:
     """The health of this memory in numbers: duplicates, stale facts, open questions.
 

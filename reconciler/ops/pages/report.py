@@ -279,10 +279,7 @@ class ContactPage:
         episodes = self._nodes(scope, "Episode")
         links = self.archive_store.list_links(scope.contact_key, "IN", "", _ABOVE_ALL)
         turns = grouped(
-            (
-                session_key,
-                {"said_at": None, "text": "", "spans": (), **held, "who": _speaker(held)},
-            )
+            (session_key, {"said_at": None, "text": "", "spans": (), **held, "who": _speaker(held)})
             for episode_id, session_key, _ in links
             if (held := episodes.get(episode_id))
         )

@@ -100,10 +100,7 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
 
 
 @routes.answers(_CONTACT + "/recall", shapes.RecallAnswer)
-def recall(
-    about: ContactOf,
-    asked: Annotated[RecallParameters, Query()],
-) -> Any:
+def recall(about: ContactOf, asked: Annotated[RecallParameters, Query()]) -> Any:
     """The facts that fit a query best, and the standing constraints; also as lines for a prompt."""
     return shapes.recall_of(about.recall(**given(asked)))
 

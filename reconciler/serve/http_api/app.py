@@ -86,11 +86,7 @@ _OF_ALL = (
 
 
 def serve_app(
-    memory: Memory,
-    tokens: TokenList,
-    address: Address,
-    *,
-    calls_per_minute: int,
+    memory: Memory, tokens: TokenList, address: Address, *, calls_per_minute: int
 ) -> ASGIApp:
     """The HTTP API and the page as an ASGI application, to run in a server of your own.
 

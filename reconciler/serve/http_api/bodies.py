@@ -37,9 +37,7 @@ def _instant(value: object) -> object:
 
 
 Instant = Annotated[
-    datetime,
-    BeforeValidator(_instant),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
+    datetime, BeforeValidator(_instant), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
 OneSentence = Annotated[
     str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": TEXT_LENGTH_MAX})
@@ -79,10 +77,7 @@ def _fields(kind: Any, *without: str) -> Json:
         for name, text in field_descriptions(kind).items()
     }
     return {
-        name: (
-            _typed(name, hint),
-            Field(None, description=texts.get(name)),
-        )
+        name: (_typed(name, hint), Field(None, description=texts.get(name)))
         for name, hint in get_type_hints(kind).items()
         if name not in without
     }

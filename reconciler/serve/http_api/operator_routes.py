@@ -144,11 +144,7 @@ def profile(about: ContactOf) -> Any:
 
 
 @routes.answers(_CONTACT + "/values/{attribute}", list[SlotValue])
-def value(
-    about: ContactOf,
-    attribute: str,
-    subject: str | None = None,
-) -> Any:
+def value(about: ContactOf, attribute: str, subject: str | None = None) -> Any:
     """An attribute's current value; several if it holds many, or is in dispute."""
     return about.value(attribute, subject=subject)
 
@@ -202,11 +198,7 @@ def impact(about: ContactOf, fact: str | None = None, decision_id: str | None = 
 
 
 @routes.answers(_CONTACT + "/decisions", shapes.DecisionPage)
-def list_decisions(
-    about: ContactOf,
-    page: PageOf,
-    which: WhichDecisions,
-) -> Any:
+def list_decisions(about: ContactOf, page: PageOf, which: WhichDecisions) -> Any:
     """The newest decisions about a contact, refusals among them."""
     return page.of(partial(about.decisions, **given(which)))
 

@@ -81,9 +81,7 @@ class Calls:
 
 
 def mcp_server(
-    desk: Desk,
-    grant_of: Callable[[ServerRequestContext[Any, Any]], Grant],
-    calls: Calls,
+    desk: Desk, grant_of: Callable[[ServerRequestContext[Any, Any]], Grant], calls: Calls
 ) -> Server[Any]:
     """Make a server of the SDK that answers from the desk.
 

@@ -18,11 +18,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
-from reconciler.errors import (
-    InvalidRequestError,
-    ReconcilerError,
-    RevertRefusedError,
-)
+from reconciler.errors import InvalidRequestError, ReconcilerError, RevertRefusedError
 from reconciler.frozen import Json, present
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
