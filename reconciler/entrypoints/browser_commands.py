@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+import reconciler
 from reconciler.entrypoints.options import AsJson, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
 from reconciler.entrypoints.serving import stop_signals
@@ -48,9 +49,7 @@ def browser(
         contact: the contact that the guide's queries ask about.
         port: the port on 127.0.0.1; 0 picks a free one.
     """
-    from reconciler.settings import load_settings
-
-    whose = (agent, contact, tenant or load_settings().tenant)
+    whose = (agent, contact, tenant or reconciler.load_settings().tenant)
     with stop_signals() as asked, serving_pack(port, *whose) as base:
         show(as_json, _links(base), lambda told: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
         while not asked.wait(_POLL_SECONDS):  # an endless wait would let no handler run
@@ -59,9 +58,7 @@ def browser(
 
 def _links(base_url: str) -> Json:
     """Return the address to open, the commands to type, and server settings that replace them."""
-    from reconciler.settings import load_settings
-
-    server = load_settings().neo4j
+    server = reconciler.load_settings().neo4j
     host = urlsplit(server.uri).hostname or "localhost"
     return {
         "browser": f"http://{host}:{_BROWSER_PORT}/browser/?dbms={server.uri}",

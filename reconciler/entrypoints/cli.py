@@ -20,8 +20,6 @@ from typer.core import TyperGroup
 
 from reconciler.entrypoints import (
     browser_commands,
-    change_commands,
-    demo_command,
     import_command,
     job_commands,
     judging_commands,
@@ -107,8 +105,6 @@ _GROUPS: Mapping[str, str] = {
 _COMMANDS: Mapping[str, Any] = {
     **{row.name: row for row in ROWS},
     **browser_commands.COMMANDS,
-    **change_commands.COMMANDS,
-    **demo_command.COMMANDS,
     **import_command.COMMANDS,
     **job_commands.COMMANDS,
     **judging_commands.COMMANDS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -113,7 +113,11 @@ class CommandRow:
 
     def __call__(self, *, as_json: bool, **given: Any) -> None:
         """Open the memory, make the call and show the result."""
-        arguments = dict(_arguments(self._parameters, given))
+        arguments = {
+            each.name: each.value(given[each.option])
+            for each in self._parameters
+            if not each.is_field or given[each.option] not in (None, [])
+        }
         counting = bar(self.counts, None, as_json) if self.counts else nullcontext()
         with _opened(self, given) as memory, counting as advance:
             told = {"on_progress": advance} if advance else {}
@@ -283,13 +287,6 @@ def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemo
         yield asked
         if not row.writes:
             asked.check_known()
-
-
-def _arguments(parameters: Iterable[_Parameter], given: Given) -> Iterator[tuple[str, Any]]:
-    for parameter in parameters:
-        value = given[parameter.option]
-        if not parameter.is_field or value not in (None, []):
-            yield parameter.name, parameter.value(value)
 
 
 def _drawn(draw: Callable[..., Any], result: Any, given: Given) -> Any:

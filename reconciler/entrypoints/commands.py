@@ -19,8 +19,8 @@ from reconciler.bound_memory import AgentMemory, BoundMemory, ContactMemory
 from reconciler.domain.records.kinds import Progress, SourceKind
 from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.rendering import (
+    Verbatim,
     archived_panel,
-    briefing_view,
     check_view,
     contact_line,
     decision_made,
@@ -179,7 +179,7 @@ ROWS = (
     CommandRow(
         "briefing",
         ContactMemory.briefing,
-        briefing_view,
+        lambda briefing: Verbatim(briefing.as_prompt()),
         help="Show what to know and what to ask when a conversation opens, as a model gets it.",
         words={"query": "The topic of the conversation; default: everything."},
     ),

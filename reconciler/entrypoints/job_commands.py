@@ -20,6 +20,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
+import reconciler
 from reconciler.bound_memory import BoundMemory
 from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.options import (
@@ -277,10 +278,9 @@ def worker(
     from reconciler.entrypoints.doctor import describe_extractor
     from reconciler.ops.metrics import serve_metrics
     from reconciler.ops.webhooks import sending
-    from reconciler.settings import load_settings
 
     with (
-        logging_to_stderr(logging.INFO, load_settings().log),
+        logging_to_stderr(logging.INFO, reconciler.load_settings().log),
         stop_signals() as asked,  # before the memory is opened, which may wait for a server
         Memory.open(warm_up=True) as memory,
         serve_metrics(memory.queue, metrics_port, metrics_host) as address,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import reconciler
 from reconciler.bound_memory import note_to_check
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.options import AsJson, Tenant, add_commands, bar, of_whom, opened, show
@@ -33,9 +34,8 @@ def doctor(as_json: AsJson = False, judge: bool = False) -> None:
         judge: also ask the arbiter ten questions, which costs money.
     """
     from reconciler.entrypoints.doctor import check_judge, checks_view, checkup
-    from reconciler.settings import load_settings
 
-    settings = load_settings()
+    settings = reconciler.load_settings()
     checks = checkup(settings)
     if judge:
         checks.append(check_judge(settings))
@@ -62,12 +62,11 @@ def policy_check(
         topic: the topic, for example work.
     """
     from reconciler.bootstrap.chosen_models import build_judge
-    from reconciler.settings import load_settings
 
     candidate = note_to_check(
         text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
     )
-    assessment = build_judge(load_settings())(candidate).assessment
+    assessment = build_judge(reconciler.load_settings())(candidate).assessment
     show(as_json, assessment, assessment_view)
 
 
@@ -103,7 +102,6 @@ def calibrate_thresholds(
         profile_file,
     )
     from reconciler.service.embedding import embed
-    from reconciler.settings import load_settings
 
     if (pairs is None) is not from_decisions:
         raise InvalidRequestError("give either a file of labelled pairs or --from-decisions")
@@ -114,7 +112,7 @@ def calibrate_thresholds(
     named = visible(pairs.name) if pairs else "recorded decisions"
     labelled = _read_pairs(pairs) if pairs else _pairs_from_decisions(agent, contact, tenant)
     with (
-        closing(build_embedder(load_settings())) as embedder,
+        closing(build_embedder(reconciler.load_settings())) as embedder,
         bar(named, len(labelled), as_json) as advance,
     ):
         measured = measure_pairs(labelled, partial(embed, embedder), advance)

@@ -23,6 +23,7 @@ from reconciler.domain.records.facts import (
     ExpiringFact,
     Fact,
     FactHistory,
+    FoundFact,
     RankedFact,
     RefusalCount,
     may_have_changed,
@@ -40,13 +41,11 @@ from reconciler.serve.wording import (
 
 if TYPE_CHECKING:
     from reconciler.domain.explanation import Explanation
-    from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.checking import ActCheck
     from reconciler.domain.recalling.recalled import Recalled, SlotValue
     from reconciler.domain.records.candidates import Assessment, FactEvidence
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure, ErasureReceipt
-    from reconciler.domain.records.facts import FoundFact
     from reconciler.ops.review.health import HealthReport
 
 T = TypeVar("T")
@@ -82,8 +81,7 @@ class _Terminal(Console):
 
     def render_str(self, text: str, **given: Any) -> Text:
         """Draw the string literally; its lines stay lines."""
-        lines = "\n".join(map(visible, text.split("\n")))
-        return super().render_str(lines, **given | {"markup": False, "emoji": False})
+        return super().render_str(as_it_is(text), **given | {"markup": False, "emoji": False})
 
 
 def terminal(*, stderr: bool = False, is_quiet: bool = False) -> Console:
@@ -124,7 +122,8 @@ def decision_line(decision: Decision) -> Text:
     """Show one decision in a line or two: action, cosine, rule and text."""
     replayed = "  (replayed)" if decision.replayed else ""
     how = f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}"
-    touched = (f"{verb}: {_text_of(each, decision)}" for verb, each in _touched(decision))
+    texts = {fact.fact_id: fact.text for fact in decision.compared_with}
+    touched = (f"{verb}: {texts.get(each, each)}" for verb, each in _touched(decision))
     line = lines(
         f"{decision.action:<7}{how}{decision.text}{replayed}",
         *(f"{'':<25}{each}" for each in (*_gate_remarks(decision), *touched)),
@@ -318,11 +317,6 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     yield from (("conflicts with", fact_id) for fact_id in decision.conflicting_ids)
 
 
-def _text_of(fact_id: str, decision: Decision) -> str:
-    texts = {fact.fact_id: fact.text for fact in decision.compared_with}
-    return texts.get(fact_id, fact_id)
-
-
 def _reason(decision: Decision) -> str:
     if decision.opinion.error:
         return f"{decision.reason}; the arbiter failed: {decision.opinion.error}"
@@ -392,11 +386,6 @@ def check_view(checked: ActCheck) -> Verbatim:
     return Verbatim(
         "\n".join([answer, *(f"  {fact.handle} {fact.text}" for fact in checked.facts)])
     )
-
-
-def briefing_view(briefing: Briefing) -> Verbatim:
-    """Show the briefing, exactly as a model gets it."""
-    return Verbatim(briefing.as_prompt())
 
 
 def archived_panel(archived: Archived) -> Panel:

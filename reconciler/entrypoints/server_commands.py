@@ -1,7 +1,7 @@
-"""The commands that serve memory to MCP clients and over HTTP, and that make and revoke tokens.
+"""The commands for other programs: serve memory to MCP clients and over HTTP, tokens, changes.
 
-Turns arguments into a grant, an address or a token. SDK and web framework are imported when a
-server starts.
+Turns arguments into a grant, an address, a token or a cursor. SDK and web framework are imported
+when a server starts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,16 +17,21 @@ from typing import Annotated, Literal
 
 import typer
 
+import reconciler
+from reconciler import ops
 from reconciler.entrypoints.options import (
+    Agent,
     AsJson,
+    Limit,
     MaybeContactId,
     Tenant,
     add_commands,
     parse_time,
     print_json,
+    reading,
     show,
 )
-from reconciler.entrypoints.rendering import listed, record_panel, terminal
+from reconciler.entrypoints.rendering import lines, listed, record_panel, terminal
 from reconciler.entrypoints.serving import (
     CallsPerMinute,
     Port,
@@ -37,15 +43,19 @@ from reconciler.entrypoints.serving import (
     logging_to_stderr,
     open_memory,
     serve,
+    stop_signals,
     tokens_of,
 )
 from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
 from reconciler.serve.access.grants import AccessProfile, Grant
+from reconciler.serve.wording import json_text
 
 _EXTRA = (
     "reconciler mcp needs the MCP SDK: "
     "pip install 'mcp>=2.3,<3' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
+_POLL_SECONDS = 1.0
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 
@@ -98,9 +108,7 @@ def mcp(
         tls_key: over HTTP: the TLS private key, a PEM file.
         calls_per_minute: over HTTP: how many requests a minute each token may make.
     """
-    from reconciler.settings import load_settings
-
-    with logging_to_stderr(logging.WARNING, load_settings().log, *_LIBRARIES):
+    with logging_to_stderr(logging.WARNING, reconciler.load_settings().log, *_LIBRARIES):
         check_installed(_EXTRA, "mcp", "mcp_types", "uvicorn")
         from reconciler.serve.mcp_server.desk import Desk
 
@@ -195,11 +203,10 @@ def _grant(
     name: str,
     session: str | None,
 ) -> Grant:
-    from reconciler.settings import load_settings
 
     return Grant(
         profile=profile,
-        tenant=load_settings().tenant if tenant is None else tenant,
+        tenant=reconciler.load_settings().tenant if tenant is None else tenant,
         agent_ids=tuple(dict.fromkeys(agents)),
         contact_id=contact,
         name=name,
@@ -251,9 +258,7 @@ def serve_api(
             page; a token with that --name says what the person may do.
         calls_per_minute: how many requests a minute each token may make.
     """
-    from reconciler.settings import load_settings
-
-    with logging_to_stderr(logging.WARNING, load_settings().log, "uvicorn", "asyncio"):
+    with logging_to_stderr(logging.WARNING, reconciler.load_settings().log, "uvicorn", "asyncio"):
         check_installed(_SERVE_EXTRA, "fastapi", "uvicorn")
         from reconciler.serve.http_api.app import BOUNDS, serve_app
 
@@ -271,5 +276,53 @@ def serve_api(
         )
 
 
-COMMANDS = {"mcp": mcp, "serve": serve_api, "token": token_app}
+def changes(
+    agent: Agent,
+    after: str | None = None,
+    limit: Limit = 50,
+    follow: bool = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """List every decision and erasure of an agent, in one order; with --json, one line each.
+
+    Options:
+        after: the cursor of the last change that was read; default: begin with the first.
+        follow: go on with all further changes, until SIGTERM or Ctrl-C.
+    """
+    with stop_signals() as asked, reading(agent, None, tenant) as memory:
+        while asked.number is None:
+            some = memory.agent(agent, tenant=tenant).changes(after=after, limit=limit)
+            for change in some:
+                after = change.cursor
+                if as_json:
+                    sys.stdout.write(json_text(change) + "\n")
+                    sys.stdout.flush()
+                else:
+                    terminal().print(record_panel(change, change.decision_id))
+            if not follow or (not some and asked.wait(_POLL_SECONDS)):
+                break
+
+
+def resend(name: str, as_json: AsJson = False) -> None:
+    """Send a webhook's dead letters again; exit code 1 if one was not taken.
+
+    Options:
+        name: the webhook's name in the settings.
+    """
+    with Memory.open(must_exist=True) as memory:
+        left = ops.resend(memory, name)
+    told = [f"{each.event_id}: {each.error}" for each in left]
+    show(as_json, left, lambda _: lines(*told or ["All were taken."]))
+    if left:
+        sys.exit(1)
+
+
+COMMANDS = {
+    "mcp": mcp,
+    "serve": serve_api,
+    "token": token_app,
+    "changes": changes,
+    "resend": resend,
+}
 """The commands of this module, by name."""

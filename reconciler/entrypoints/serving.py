@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import reconciler
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.job_context import job_under_way
@@ -96,9 +97,8 @@ def tokens_of(path: Path | None) -> TokenList:
     """
     from reconciler.resources import user_data_folder
     from reconciler.serve.access.tokens import StoreTokens, TokenFile
-    from reconciler.settings import load_settings
 
-    settings = load_settings()
+    settings = reconciler.load_settings()
     if path is not None or settings.graph == "embedded":
         return TokenFile(path or user_data_folder() / "tokens.json")
     from reconciler.bootstrap.chosen_models import open_graph

@@ -1,9 +1,10 @@
-"""The commands about the whole store: set up, copy, move, take another model, finish erasures."""
+"""The commands about a whole store: set up, demo, copy, move, other model, unfinished erasures."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+import reconciler
 from reconciler import ops
 from reconciler.domain.records.erasures import Backup, ExportReport, RestoreReport
 from reconciler.domain.records.sessions import ReembedReport
@@ -24,6 +26,7 @@ from reconciler.entrypoints.options import (
     Tenant,
     bar,
     bound_to,
+    print_json,
     progress,
     reading,
     show,
@@ -34,6 +37,16 @@ from reconciler.memory import Memory
 from reconciler.serve.wording import field_lines
 
 _STANDARD_OUTPUT = STANDARD_INPUT
+_DAY_TO_ASK_ABOUT = 16
+_LOOK_AROUND = """\
+Look around in it:
+  export RECONCILER_EMBEDDED_PATH={path}
+  reconciler history --agent demo --contact dana
+  reconciler history --agent demo --contact priya --at {day}
+  reconciler decisions --agent demo --contact priya
+  reconciler pending --agent demo
+  reconciler disputes --agent demo
+  reconciler report --agent demo --out demo.html"""
 
 
 def init(accept_other_hash_key: bool = False, as_json: AsJson = False) -> None:
@@ -45,9 +58,8 @@ def init(accept_other_hash_key: bool = False, as_json: AsJson = False) -> None:
     """
     if accept_other_hash_key:
         from reconciler.bootstrap.chosen_models import accept_hash_key
-        from reconciler.settings import load_settings
 
-        accept_hash_key(load_settings())
+        accept_hash_key(reconciler.load_settings())
     with Memory.open(migrate=True) as memory:
         made = {**asdict(memory.describe()), "embedding_model": ops.model_move(memory).model}
     show(as_json, made, "Ready: {engine} {version} at {location}".format_map)
@@ -171,11 +183,10 @@ def reembed(
         cancel: cancel a move and keep the present model.
     """
     from reconciler.ops.store_moves import opened_reembedding, reembed_store
-    from reconciler.settings import load_settings
 
     if sum((status, cancel, model is not None)) != 1 or model == "":
         raise InvalidRequestError("give either --model, --status or --cancel")
-    settings = load_settings()
+    settings = reconciler.load_settings()
     with opened_reembedding(settings) as reembedding:
         if model is None:
             move = reembedding.cancel() if cancel else reembedding.status()
@@ -238,7 +249,40 @@ def erasures(
         raise typer.Exit(1)
 
 
+def demo(here: bool = False, as_json: AsJson = False) -> None:
+    """Watch 48 notes about five contacts being gated and reconciled, with the real model.
+
+    Options:
+        here: use the configured store instead of a file of its own.
+    """
+    from reconciler.entrypoints.demo import first_day, run_demo
+    from reconciler.resources import user_data_folder
+
+    console = terminal(is_quiet=as_json)
+    path = user_data_folder() / "demo.lbug"
+    if not here:
+        _remove_demo(path)
+    decisions = run_demo(console, None if here else path)
+    if not here:
+        day = first_day() + timedelta(days=_DAY_TO_ASK_ABOUT)
+        told = _LOOK_AROUND.format(path=path, day=day)
+        console.print(told, soft_wrap=True)
+    if as_json:
+        print_json(decisions)
+
+
+def _remove_demo(path: Path) -> None:
+    """Remove the demo's store; it is opened first, so that a demo that runs elsewhere is kept."""
+    from reconciler.bootstrap.chosen_models import open_graph
+
+    if path.exists():
+        open_graph(reconciler.load_settings(graph="embedded", embedded_path=path)).close()
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        file.unlink(missing_ok=True)
+
+
 COMMANDS = {
+    "demo": demo,
     "init": init,
     "backup": backup,
     "export": export,
