@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Json
 
 try:
-    from claude_agent_sdk import HookMatcher, SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
+    from claude_agent_sdk import (
+        HookMatcher,
+        McpSdkServerConfig,
+        SdkMcpTool,
+        ToolAnnotations,
+        create_sdk_mcp_server,
+    )
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.claude_agent_sdk needs the Claude Agent SDK: "
@@ -20,11 +26,8 @@ except ImportError as error:
 import anyio.to_thread
 from cachetools import LRUCache
 
-if TYPE_CHECKING:
-    from claude_agent_sdk import McpSdkServerConfig
-
-    from reconciler.bound_memory import ContactMemory
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.bound_memory import ContactMemory
+from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["claude_agent_context", "claude_agent_server"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Json, StringSet, Values
@@ -15,8 +15,7 @@ except ImportError as error:
         "reconciler.integrations.langchain needs LangChain: pip install 'langchain-core>=1.2,<2'"
     ) from error
 
-if TYPE_CHECKING:
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["CallableTool", "ContactTool", "langchain_tools", "sent_back"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from reconciler.errors import (
@@ -32,16 +32,14 @@ except ImportError as error:
 import anyio.to_thread
 from cachetools import LRUCache, cached
 
+from reconciler.bound_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import AnySourceKind
 from reconciler.domain.records.notes import positive
 from reconciler.integrations.langchain import CallableTool, sent_back
-
-if TYPE_CHECKING:
-    from reconciler.bound_memory import ContactMemory
-    from reconciler.domain.records.decisions import Decision
-    from reconciler.domain.records.facts import Fact, RankedFact
-    from reconciler.memory import Memory
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.memory import Memory
+from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = [
     "ReconcilerStore",

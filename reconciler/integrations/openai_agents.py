@@ -7,13 +7,14 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.errors import ConfigurationError
 
 try:
     from agents import FunctionTool
     from agents.run import CallModelData, ModelInputData
+    from agents.tool_context import ToolContext
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.openai_agents needs the OpenAI Agents SDK: "
@@ -22,11 +23,8 @@ except ImportError as error:
 
 import anyio.to_thread
 
-if TYPE_CHECKING:
-    from agents.tool_context import ToolContext
-
-    from reconciler.bound_memory import ContactMemory
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.bound_memory import ContactMemory
+from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["openai_agents_context", "openai_agents_tools"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Json
@@ -29,9 +29,8 @@ except ImportError as error:
 
 from pydantic_core import SchemaValidator, core_schema
 
-if TYPE_CHECKING:
-    from reconciler.bound_memory import ContactMemory
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.bound_memory import ContactMemory
+from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["pydantic_ai_context", "pydantic_ai_tools"]
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reconciler.domain.records.kinds import Progress
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
@@ -27,6 +27,7 @@ try:
     import pyarrow as pa
     import ray
     import ray.data
+    from ray.data import Dataset
     from ray.exceptions import RayError
 except ImportError as error:
     raise ConfigurationError(
@@ -36,9 +37,6 @@ except ImportError as error:
 from reconciler.memory import Memory
 from reconciler.service.writing.doors import SCOPE_KEYS
 from reconciler.service.writing.note_import import ImportReport, place_of, source_of
-
-if TYPE_CHECKING:
-    from ray.data import Dataset
 
 __all__ = ["import_on_ray"]
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Unpack
+from typing import IO, Unpack
 
 from reconciler.adapters.hash_key_file import load_or_create_key
 from reconciler.bootstrap.chosen_models import (
@@ -24,21 +24,19 @@ from reconciler.bootstrap.chosen_models import (
 )
 from reconciler.bound_memory import BoundMemory, checked_ids
 from reconciler.config_files import load_profile, profiles_of
+from reconciler.domain.records.erasures import Backup, ExportReport, RestoreReport
 from reconciler.domain.records.kinds import Clock, Progress, ProgressOfAll
 from reconciler.domain.records.notes import check_callable, check_flags, file_path
+from reconciler.domain.records.sessions import ModelMove, ReembedReport
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.memory import Memory, check_parts, settings_of
 from reconciler.ops.parts import parts_of
 from reconciler.ops.reembedding import Reembedding
+from reconciler.ports.embedder import Embedder
 from reconciler.service.stores.binding_store import BindingStore, ModelStore
 from reconciler.service.stores.contact_store import ArchiveStore, ContactFilter
 from reconciler.service.stores.patient_graph import patient
-
-if TYPE_CHECKING:
-    from reconciler.domain.records.erasures import Backup, ExportReport, RestoreReport
-    from reconciler.domain.records.sessions import ModelMove, ReembedReport
-    from reconciler.ports.embedder import Embedder
-    from reconciler.settings import EmbedderSettings, OpenFields, Settings
+from reconciler.settings import PROVIDERS_OF_NAMES, EmbedderSettings, OpenFields, Settings
 
 
 def backup(memory: Memory, path: str | Path, *, overwrite: bool = False) -> Backup:
@@ -336,8 +334,6 @@ def reembed_store(
 
 def _moved_to(chosen: EmbedderSettings, model: str) -> EmbedderSettings:
     """Return the settings with another model, without the old model's server and prefixes."""
-    from reconciler.settings import PROVIDERS_OF_NAMES, EmbedderSettings
-
     if provider := PROVIDERS_OF_NAMES.get(model):
         given = {"provider": provider, "batch_size": chosen.batch_size}
     else:

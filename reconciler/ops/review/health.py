@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,13 @@ from reconciler.domain.records.kinds import Action, Clock, Progress
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
 from reconciler.frozen import Json, frozen, grouped, picked
+from reconciler.service.checking.damage import Damage
 from reconciler.service.checking.lines import KEY_OF
+from reconciler.service.records import Records
+from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import FEW, batches, vectors_in
-
-if TYPE_CHECKING:
-    from reconciler.service.checking.damage import Damage
-    from reconciler.service.records import Records
-    from reconciler.service.stores.contact_store import ContactStore
-    from reconciler.service.stores.decision_store import DecisionStore
-    from reconciler.service.stores.fact_store import FactStore
 
 _BLOCK_ROWS = 512
 """The number of facts that are compared with all others at a time, so that memory stays bounded."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from reconciler.bound_memory import ContactMemory
 from reconciler.domain.records.facts import handle_of
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.frozen import Json, Strings, frozen
-
-if TYPE_CHECKING:
-    from reconciler.bound_memory import ContactMemory
 
 AGENT_ROLES = ("user", "assistant", "tool")
 """The roles in a conversation that an agent hands over; operators speak for themselves."""

@@ -50,7 +50,7 @@ def access(grant: GrantOf) -> Any:
     return grant.to_dict()
 
 
-@routes.answers(_CONTACT + "/notes", shapes.DecisionShape, "POST")
+@routes.answers(f"{_CONTACT}/notes", shapes.DecisionShape, "POST")
 def add_note(
     about: ContactOf,
     grant: GrantOf,
@@ -99,13 +99,13 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     return None
 
 
-@routes.answers(_CONTACT + "/recall", shapes.RecallAnswer)
+@routes.answers(f"{_CONTACT}/recall", shapes.RecallAnswer)
 def recall(about: ContactOf, asked: Annotated[RecallParameters, Query()]) -> Any:
     """The facts that fit a query best, and the standing constraints; also as lines for a prompt."""
     return shapes.recall_of(about.recall(**given(asked)))
 
 
-@routes.answers(_CONTACT + "/briefing", shapes.BriefingAnswer)
+@routes.answers(f"{_CONTACT}/briefing", shapes.BriefingAnswer)
 def briefing(
     about: ContactOf,
     query: Annotated[str, Query(description="What the conversation is about.")] = "",
@@ -116,13 +116,13 @@ def briefing(
     return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
 
 
-@routes.answers(_CONTACT + "/answers", shapes.DecisionShape, "POST")
+@routes.answers(f"{_CONTACT}/answers", shapes.DecisionShape, "POST")
 def record_answer(about: ContactOf, body: CitationBody) -> Any:
     """Record which facts a reply or an act used, so that a correction finds it."""
     return about.record_answer(**given(body))
 
 
-@routes.answers(_CONTACT + "/check", ActCheck)
+@routes.answers(f"{_CONTACT}/check", ActCheck)
 def check(
     about: ContactOf,
     grounds: Annotated[
@@ -137,7 +137,7 @@ def check(
     return about.check(grounds or (), act=act, subject=subject, max_age_days=max_age_days)
 
 
-@routes.post(_CONTACT + "/sessions", status_code=202, responses=ok(shapes.JobShape, 202))
+@routes.post(f"{_CONTACT}/sessions", status_code=202, responses=ok(shapes.JobShape, 202))
 def submit_session(
     request: Request, about: ContactOf, grant: GrantOf, body: SessionBody
 ) -> Response:

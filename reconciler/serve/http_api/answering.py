@@ -79,6 +79,8 @@ Half of a surrogate pair: no bytes of a path decode to it, so no id contains it.
 _PAGE_MAX = 500
 
 Endpoint = Callable[..., Any]
+Key = Callable[[Any], str]
+"""Returns the key of an item of a list, which is the ``next`` after it."""
 
 
 class WholeIdsRoute(APIRoute):
@@ -232,7 +234,7 @@ class Paging:
     def of(
         self,
         read: Callable[..., Sequence[Any]],
-        key: Callable[[Any], str] = place_of,
+        key: Key = place_of,
         place: Callable[[str], Any] = read_place,
     ) -> Json:
         """Return the page, with a ``next`` if there are more items.
@@ -245,7 +247,7 @@ class Paging:
         after = None if self.after is None else place(self.after)
         return _paged(read(after=after, limit=self.limit + 1), key, self.limit)
 
-    def of_all(self, items: Sequence[Any], key: Callable[[Any], str]) -> Json:
+    def of_all(self, items: Sequence[Any], key: Key) -> Json:
         """Return the page of a short list that is read whole.
 
         Raises:
@@ -269,7 +271,7 @@ async def _paging(after: After = None, limit: Limit = 50) -> Paging:
 PageOf = Annotated[Paging, Depends(_paging)]
 
 
-def _paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> Json:
+def _paged(found: Sequence[Any], key: Key, limit: int) -> Json:
     """Return the first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None

@@ -56,6 +56,8 @@ _DECIDED = shapes.DecisionShape
 
 routes = Routes("operator", operators_only)
 
+AsOf = Annotated[Instant | None, Query(description="As the memory was then.")]
+
 
 class DecisionsQuery(BaseModel):
     """Filters for decisions: disposal, reason, door and span of time."""
@@ -77,49 +79,49 @@ class FindQuery(Filters):  # type: ignore[misc]
     limit: int | None = None
 
 
-@routes.answers(_AGENT + "/contacts", shapes.ContactsPage)
+@routes.answers(f"{_AGENT}/contacts", shapes.ContactsPage)
 def list_contacts(agent: AgentOf, page: PageOf) -> Any:
     """An agent's contacts, by id."""
     return page.of(agent.contacts, lambda contact: contact.contact_id, str)
 
 
-@routes.answers(_AGENT + "/find", list[FoundFact])
+@routes.answers(f"{_AGENT}/find", list[FoundFact])
 def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Any:
     """The live facts of all of an agent's contacts that are nearest to a query."""
     return agent.find(**given(asked))
 
 
-@routes.answers(_AGENT + "/decisions", shapes.DecisionPage)
+@routes.answers(f"{_AGENT}/decisions", shapes.DecisionPage)
 def list_agent_decisions(agent: AgentOf, page: PageOf, which: WhichDecisions) -> Any:
     """The newest decisions about all of an agent's contacts, refusals among them."""
     return page.of(partial(agent.decisions, **given(which)))
 
 
-@routes.answers(_AGENT + "/pending", shapes.PendingPage)
+@routes.answers(f"{_AGENT}/pending", shapes.PendingPage)
 def list_agent_pending(agent: AgentOf, page: PageOf) -> Any:
     """The held notes and disputes of all of an agent's contacts."""
     return page.of(agent.pending, place=read_waiting_place)
 
 
-@routes.answers(_AGENT + "/disputes", shapes.DisputePage)
+@routes.answers(f"{_AGENT}/disputes", shapes.DisputePage)
 def list_agent_disputes(agent: AgentOf, page: PageOf) -> Any:
     """Facts that contradict each other, of all of an agent's contacts."""
     return page.of(agent.disputes, place=read_dispute_place)
 
 
-@routes.answers(_AGENT + "/changes", shapes.ChangesPage)
+@routes.answers(f"{_AGENT}/changes", shapes.ChangesPage)
 def list_agent_changes(agent: AgentOf, page: PageOf) -> Any:
     """Every decision and erasure in one order; keep the `cursor` of the last as `after`."""
     return page.of(agent.changes, lambda change: change.cursor, str)
 
 
-@routes.answers(_AGENT + "/jobs", shapes.JobPage)
+@routes.answers(f"{_AGENT}/jobs", shapes.JobPage)
 def list_agent_jobs(agent: AgentOf, page: PageOf, state: JobState | None = None) -> Any:
     """The conversations that were handed over, the newest first."""
     return page.of(partial(agent.jobs, state=state))
 
 
-@routes.answers(_AGENT + "/health", shapes.HealthReportShape)
+@routes.answers(f"{_AGENT}/health", shapes.HealthReportShape)
 def agent_health(agent: AgentOf, check_records: bool = False) -> Any:
     """The health of an agent's memory in numbers; all live facts are read, so it takes a while.
 
@@ -137,7 +139,7 @@ def get_contact(about: ContactOf, memory: MemoryOf) -> Any:
     return found
 
 
-@routes.answers(_CONTACT + "/profile", list[SlotValue])
+@routes.answers(f"{_CONTACT}/profile", list[SlotValue])
 def profile(about: ContactOf) -> Any:
     """The current values of all of a contact's attributes, with their start and source."""
     return about.profile()
@@ -149,7 +151,7 @@ def value(about: ContactOf, attribute: str, subject: str | None = None) -> Any:
     return about.value(attribute, subject=subject)
 
 
-@routes.answers(_CONTACT + "/accounts", list[Fact])
+@routes.answers(f"{_CONTACT}/accounts", list[Fact])
 def list_accounts(
     about: ContactOf, at: Annotated[Instant | None, Query(description="At that time.")] = None
 ) -> Any:
@@ -157,7 +159,7 @@ def list_accounts(
     return about.accounts(at=at)
 
 
-@routes.answers(_CONTACT + "/accounts", _DECIDED, "POST")
+@routes.answers(f"{_CONTACT}/accounts", _DECIDED, "POST")
 def join_account(agent: AgentOf, about: ContactOf, grant: GrantOf, body: AccountBody) -> Any:
     """Make a contact belong to an account: its recalls then tell the facts of the account too."""
     # Of the agent, because a token for one contact must not open an account to itself.
@@ -165,39 +167,31 @@ def join_account(agent: AgentOf, about: ContactOf, grant: GrantOf, body: Account
     return contact.join_account(by=grant.name, **given(body))
 
 
-@routes.answers(_CONTACT + "/history", shapes.FactHistoryPage)
-def history(
-    about: ContactOf,
-    page: PageOf,
-    at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
-) -> Any:
+@routes.answers(f"{_CONTACT}/history", shapes.FactHistoryPage)
+def history(about: ContactOf, page: PageOf, at: AsOf = None) -> Any:
     """What superseded what, when and why; as of an instant, if it is given."""
     return page.of(partial(about.history, at=at), lambda chain: chain.facts[0].fact_id, str)
 
 
-@routes.answers(_FACT + "/history", FactHistory)
-def fact_history(
-    about: ContactOf,
-    fact_id: str,
-    at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
-) -> Any:
+@routes.answers(f"{_FACT}/history", FactHistory)
+def fact_history(about: ContactOf, fact_id: str, at: AsOf = None) -> Any:
     """The chain that a fact is in."""
     return about.history(fact_id=fact_id, at=at)[0]
 
 
-@routes.answers(_FACT + "/evidence", shapes.FactEvidenceShape)
+@routes.answers(f"{_FACT}/evidence", shapes.FactEvidenceShape)
 def fact_evidence(about: ContactOf, fact_id: str) -> Any:
     """What a fact rests on: each turn, who said it, when and where."""
     return about.evidence(fact_id)
 
 
-@routes.answers(_CONTACT + "/impact", list[RecordedAnswer])
+@routes.answers(f"{_CONTACT}/impact", list[RecordedAnswer])
 def impact(about: ContactOf, fact: str | None = None, decision_id: str | None = None) -> Any:
     """The answers that used a fact, or that a decision corrected, the newest first."""
     return about.impact(fact, decision_id=decision_id)
 
 
-@routes.answers(_CONTACT + "/decisions", shapes.DecisionPage)
+@routes.answers(f"{_CONTACT}/decisions", shapes.DecisionPage)
 def list_decisions(about: ContactOf, page: PageOf, which: WhichDecisions) -> Any:
     """The newest decisions about a contact, refusals among them."""
     return page.of(partial(about.decisions, **given(which)))
@@ -209,76 +203,76 @@ def get_decision(about: ContactOf, decision_id: str) -> Any:
     return about.decision(decision_id)
 
 
-@routes.answers(_DECISION + "/explanation", Explanation)
+@routes.answers(f"{_DECISION}/explanation", Explanation)
 def explain(about: ContactOf, decision_id: str) -> Any:
     """Why a decision was made, in plain words."""
     return about.explain(decision_id)
 
 
-@routes.answers(_DECISION + "/confirm", _DECIDED, "POST")
+@routes.answers(f"{_DECISION}/confirm", _DECIDED, "POST")
 def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Any:
     """Answer yes to a held note: it is stored as the word of the person who answered."""
     return about.confirm(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.answers(_DECISION + "/reject", _DECIDED, "POST")
+@routes.answers(f"{_DECISION}/reject", _DECIDED, "POST")
 def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Any:
     """Answer no to a held note: nothing is stored, and the question is not asked again."""
     return about.reject(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.answers(_DECISION + "/withdraw", _DECIDED, "POST")
+@routes.answers(f"{_DECISION}/withdraw", _DECIDED, "POST")
 def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Any:
     """Withdraw a held note, so that nothing is asked; it may be proposed again."""
     return about.withdraw(decision_id, told_to=grant.name, **_by(grant, body))
 
 
-@routes.answers(_DECISION + "/revert", _DECIDED, "POST")
+@routes.answers(f"{_DECISION}/revert", _DECIDED, "POST")
 def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Any:
     """Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again."""
     grant.check_may_undo(about, decision_id)
     return about.revert(decision_id, **_by(grant, body))
 
 
-@routes.answers(_CONTACT + "/pending", shapes.PendingPage)
+@routes.answers(f"{_CONTACT}/pending", shapes.PendingPage)
 def list_pending(about: ContactOf, page: PageOf) -> Any:
     """The open questions about a contact: held notes, then disputes."""
     return page.of(about.pending, place=read_waiting_place)
 
 
-@routes.answers(_CONTACT + "/disputes", shapes.DisputePage)
+@routes.answers(f"{_CONTACT}/disputes", shapes.DisputePage)
 def list_disputes(about: ContactOf, page: PageOf) -> Any:
     """Facts of a contact that contradict each other."""
     return page.of(about.disputes, place=read_dispute_place)
 
 
-@routes.answers(_CONTACT + "/disputes/resolve", _DECIDED, "POST")
+@routes.answers(f"{_CONTACT}/disputes/resolve", _DECIDED, "POST")
 def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Any:
     """Settle a dispute: the facts to keep hold, and those against them end; or all end."""
     return about.resolve(**_by(grant, body))
 
 
-@routes.answers(_CONTACT + "/amendments", _DECIDED, "POST")
+@routes.answers(f"{_CONTACT}/amendments", _DECIDED, "POST")
 def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Any:
     """Correct a fact in the operator's name, also one that the contact said."""
     return about.amend(by=grant.name, **given(body))
 
 
-@routes.answers(_FACT + "/revoke", _DECIDED, "POST")
+@routes.answers(f"{_FACT}/revoke", _DECIDED, "POST")
 def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Any:
     """End a fact without replacing it; its history is kept."""
     grant.check_may_end(about, fact_id)
     return about.revoke(fact_id, **_by(grant, body))
 
 
-@routes.answers(_CONTACT + "/erasures", shapes.ErasureShape, "POST")
+@routes.answers(f"{_CONTACT}/erasures", shapes.ErasureShape, "POST")
 def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Any:
     """Erase a contact, or a part, for good; the answer holds the receipt."""
     grant.check_may_end(about, body.fact_id)
     return about.forget(**_by(grant, body))
 
 
-@routes.answers(_CONTACT + "/erasures", shapes.ErasurePage)
+@routes.answers(f"{_CONTACT}/erasures", shapes.ErasurePage)
 def list_erasures(about: ContactOf, page: PageOf) -> Any:
     """The erasures of a contact, the oldest first."""
     return page.of_all(about.erasures(), lambda erasure: erasure.erasure_id)
@@ -290,7 +284,7 @@ def get_session(about: ContactOf, session_id: str) -> Any:
     return about.session(session_id)
 
 
-@routes.answers(_CONTACT + "/jobs", shapes.JobPage)
+@routes.answers(f"{_CONTACT}/jobs", shapes.JobPage)
 def list_jobs(about: ContactOf, page: PageOf, state: JobState | None = None) -> Any:
     """The conversations of a contact that were handed over, the newest first."""
     return page.of(partial(about.jobs, state=state))
@@ -302,7 +296,7 @@ def retry_job(about: ContactOf, job_id: str) -> Any:
     return about.retry(job_id)
 
 
-@routes.answers(_CONTACT + "/health", shapes.HealthReportShape)
+@routes.answers(f"{_CONTACT}/health", shapes.HealthReportShape)
 def contact_health(about: ContactOf, check_records: bool = False) -> Any:
     """The health of one contact's memory, in numbers.
 
@@ -311,7 +305,7 @@ def contact_health(about: ContactOf, check_records: bool = False) -> Any:
     return ops.health(about, check_records=check_records)
 
 
-@routes.answers(_CONTACT + "/identity", _DECIDED, "POST")
+@routes.answers(f"{_CONTACT}/identity", _DECIDED, "POST")
 def identify(agent: AgentOf, grant: GrantOf, contact_id: str, body: IdentityBody) -> Any:
     """Merge another contact into this one, take that back, or give this one another id."""
     calls: Json = {

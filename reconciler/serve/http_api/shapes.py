@@ -16,11 +16,12 @@ from reconciler.domain.recalling.recalled import Recalled, RecallOutcome, SlotVa
 from reconciler.domain.records import candidates, decisions, erasures, sessions
 from reconciler.domain.records.facts import Contact, Dispute, FactHistory, RankedFact
 from reconciler.domain.records.notes import Note, Slot
-from reconciler.frozen import Json, Strings, frozen
+from reconciler.frozen import Json, Strings, frozen, picked
 from reconciler.ops.review import health
 
 T = TypeVar("T")
 _OF_THE_GATE = ("said_subject", "said_attribute", "is_open")
+_OF_RECALLED = ("outcome", "left_out", "standing_left_out", "known", "waiting", "recall_id")
 
 
 def _model(
@@ -98,20 +99,15 @@ class RecallAnswer:
     token_count: int
 
 
-def recall_of(recalled: Recalled) -> RecallAnswer:
-    """Make the answer from the found facts."""
+def recall_of(recalled: Recalled) -> Json:
+    """Make a ``RecallAnswer`` from the found facts."""
     prompt = as_prompt(recalled)
-    return RecallAnswer(
-        facts=list(recalled),
-        outcome=recalled.outcome,
-        left_out=recalled.left_out,
-        standing_left_out=recalled.standing_left_out,
-        known=recalled.known,
-        waiting=recalled.waiting,
-        recall_id=recalled.recall_id,
-        prompt=prompt,
-        token_count=token_count(prompt),
-    )
+    return {
+        "facts": list(recalled),
+        **picked(recalled, _OF_RECALLED),
+        "prompt": prompt,
+        "token_count": token_count(prompt),
+    }
 
 
 class QuestionToAsk(BaseModel):

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import logging
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cachetools import LRUCache, cached
 
+from reconciler.bound_memory import ContactMemory
 from reconciler.config_files import load_tools
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.frozen import Values
+from reconciler.memory import Memory
 from reconciler.serve.access.grants import AGENT_ROLES, Grant
 from reconciler.serve.access.problems import failure_words
-
-if TYPE_CHECKING:
-    from reconciler.bound_memory import ContactMemory
-    from reconciler.memory import Memory
-    from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.service.tools.agent_tools import AgentTools
 
 HAND_OVER = "hand_over_session"
 JsonObject = dict[str, Any]

@@ -20,7 +20,7 @@ from reconciler.errors import InvalidRequestError
 from reconciler.frozen import Json
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
-from reconciler.serve.http_api.answering import place_of, read_place, read_waiting_place
+from reconciler.serve.http_api.answering import Paging, place_of, read_place, read_waiting_place
 from reconciler.serve.operator_page import words
 from reconciler.serve.operator_page.visits import Handler, NotDoneError, Visit
 from reconciler.serve.operator_page.words import since
@@ -65,15 +65,15 @@ def contacts(visit: Visit) -> Response:
         names = _names(visit, (each.contact_id for each in matches["facts"]))
         return visit.page("found.html", query=query, names=names, **matches)
     after = visit.optional("after")
-    listed = agent.contacts(after=after, limit=_PAGE + 1)
+    page = Paging(after, _PAGE).of(agent.contacts, lambda contact: contact.contact_id, str)
     waiting = [] if after else _attention(visit)
     return visit.page(
         "contacts.html",
         waiting=waiting,
         waiting_max=_ATTENTION_MAX,
         names=_names(visit, (each.contact_id for each in waiting[:_ATTENTION_MAX])),
-        contacts=_not_erased(agent, listed[:_PAGE]),
-        next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
+        contacts=_not_erased(agent, page["items"]),
+        next=page["next"],
         is_first=after is None,
     )
 
@@ -318,15 +318,10 @@ def _whom(visit: Visit) -> AgentMemory | ContactMemory:
 
 def questions(visit: Visit) -> Response:
     """Show the questions and disputes of an agent or contact; questions are ticked to answer."""
-    after = visit.optional("after")
-    read = _whom(visit).pending(after=read_waiting_place(after) if after else None, limit=_PAGE + 1)
-    shown = read[:_PAGE]
-    return visit.page(
-        "questions.html",
-        shown=shown,
-        names=_names(visit, (each.scope.contact_id for each in shown)),
-        next=place_of(read[_PAGE - 1]) if len(read) > _PAGE else None,
-    )
+    page = Paging(visit.optional("after"), _PAGE)
+    asked = page.of(_whom(visit).pending, place=read_waiting_place)
+    names = _names(visit, (each.scope.contact_id for each in asked["items"]))
+    return visit.page("questions.html", names=names, **asked)
 
 
 def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
