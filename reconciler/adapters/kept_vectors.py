@@ -19,9 +19,7 @@ from reconciler.resources import user_cache_folder
 
 
 def kept_vectors(
-    model_id: str,
-    texts: Sequence[str],
-    embed: Callable[[Sequence[str]], Floats],
+    model_id: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Floats]
 ) -> Floats:
     """Vectors of the texts: read from the user's cache folder, else embedded and kept there.
 

@@ -30,11 +30,7 @@ from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import TOLD_RELATIONS, Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note, Slot
-from reconciler.errors import (
-    ArbiterAnswerError,
-    ArbiterRefusedError,
-    ArbiterUnavailableError,
-)
+from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
 from reconciler.resources import resource_path
 
 ANSWER_TOKENS_MAX = 1024
@@ -99,12 +95,7 @@ class ModelArbiter(StructuredCalls[_Answer]):
     """
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
-        asked = Question(
-            arbiter_prompt(),
-            _Answer,
-            ANSWER_TOKENS_MAX,
-            FAILURES,
-        )
+        asked = Question(arbiter_prompt(), _Answer, ANSWER_TOKENS_MAX, FAILURES)
         super().__init__(vendor, connection, asked)
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:

@@ -207,12 +207,7 @@ class ModelExtractor(StructuredCalls[_Answer]):
     reads_known = True
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
-        asked = Question(
-            extractor_prompt(),
-            _Answer,
-            ANSWER_TOKENS_MAX,
-            _FAILURES,
-        )
+        asked = Question(extractor_prompt(), _Answer, ANSWER_TOKENS_MAX, _FAILURES)
         super().__init__(vendor, connection, asked)
 
     def extract(self, window: Window) -> Extraction:
@@ -241,11 +236,7 @@ class ModelExtractor(StructuredCalls[_Answer]):
                 break
         else:
             _LOG.warning("a window was asked about %d times and may hold more", CALLS_MAX)
-        return Extraction(
-            candidates=tuple(candidates),
-            summary=summary,
-            usage=summed(costs),
-        )
+        return Extraction(candidates=tuple(candidates), summary=summary, usage=summed(costs))
 
 
 ANSWER_SHAPE = _Answer

@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
-
-import typer
 
 import reconciler
 from reconciler.entrypoints.options import AsJson, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
-from reconciler.entrypoints.serving import stop_signals
+from reconciler.entrypoints.serving import Port, stop_signals
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Json, Values, frozen
 from reconciler.resources import resource_path
@@ -39,7 +37,7 @@ def browser(
     agent: str = "demo",
     contact: str = "dana",
     tenant: Tenant = None,
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8474,
+    port: Port = 8474,
     as_json: AsJson = False,
 ) -> None:
     """Serve style, guide and queries to Neo4j Browser until Ctrl-C.
@@ -129,14 +127,13 @@ def pack_files(
     from jinja2 import Environment, FileSystemLoader
 
     folder = resource_path("browser")
-    queries = saved_queries()
     given = {
         "tenant": json.dumps(tenant),
         "agent_id": json.dumps(agent_id),
         "contact_id": json.dumps(contact_id),
         "base_url": base_url,
         "contacts_query": _body(folder / "contacts.cypher"),
-        "queries": queries,
+        "queries": saved_queries(),
     }
     loader = FileSystemLoader(folder)
     files = {

@@ -63,9 +63,6 @@ _TEXTS = ("query", "text")
 """A call with one of these needs the embedder."""
 
 _TIME = "ISO 8601 with a zone"
-Given = Mapping[str, Any]
-"""The options of a call of the command, by name."""
-
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
@@ -235,20 +232,15 @@ def _parameters(row: CommandRow) -> Iterator[_Parameter]:
     for each in given:
         if each.kind is each.VAR_KEYWORD:
             [fields] = get_args(hints[each.name])
-            yield from _fields(fields)
+            texts = field_descriptions(fields)
+            for name, hint in get_type_hints(fields).items():
+                text = texts.get(name, "")
+                yield _Parameter(name, hint, None, is_argument=False, is_field=True, text=text)
             continue
         is_argument = each.kind is not each.KEYWORD_ONLY and each.name not in _OPTIONS_BY_POSITION
         text = texts.get(each.name, "")
         hint = hints.get(each.name)
         yield _Parameter(each.name, hint, each.default, is_argument, is_field=False, text=text)
-
-
-def _fields(fields: Any) -> Iterator[_Parameter]:
-    """List the fields of a ``TypedDict``."""
-    texts = field_descriptions(fields)
-    for name, hint in get_type_hints(fields).items():
-        text = texts.get(name, "")
-        yield _Parameter(name, hint, None, is_argument=False, is_field=True, text=text)
 
 
 def _is_left_out(parameter: inspect.Parameter) -> bool:
@@ -273,7 +265,7 @@ def _option(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> ins
 
 
 @contextmanager
-def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemory]:
+def _opened(row: CommandRow, given: Values) -> Iterator[AgentMemory | ContactMemory]:
     """Open the memory of the agent or the contact. A command that only reads creates no store.
 
     Raises:
@@ -289,7 +281,7 @@ def _opened(row: CommandRow, given: Given) -> Iterator[AgentMemory | ContactMemo
             asked.check_known()
 
 
-def _drawn(draw: Callable[..., Any], result: Any, given: Given) -> Any:
+def _drawn(draw: Callable[..., Any], result: Any, given: Values) -> Any:
     """Draw the result, with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
     return draw(result, **{each.name: given[each.name] for each in asked})

@@ -284,7 +284,10 @@ def _store(store: BindingStore, embedder: Embedder) -> str:
 
 def _model(settings: Settings, embedder: Embedder) -> str:
     ready = f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"
-    if embedder.dimension and not _is_measured(settings, embedder.model_id):
+    if embedder.dimension and not (
+        load_profile(settings.reconcile.profile).embedding_model == embedder.model_id
+        or profiles_of(embedder.model_id)
+    ):
         ready += "; no profile was calibrated on it, so the thresholds are a guess"
     closed = [name for name, sample in _SAMPLES.items() if unread(embedder, sample)]
     if not closed:
@@ -293,12 +296,6 @@ def _model(settings: Settings, embedder: Embedder) -> str:
         f"{ready}; it cannot read {', '.join(closed)}: such texts are compared letter by letter, "
         "and recalled by their words alone (RECONCILER_EMBEDDER__MODEL names another model)"
     )
-
-
-def _is_measured(settings: Settings, model: str) -> bool:
-    """True if a shipped profile or the chosen one was calibrated on the model."""
-    chosen = load_profile(settings.reconcile.profile).embedding_model
-    return chosen == model or bool(profiles_of(model))
 
 
 def _hash_key(settings: Settings, store: BindingStore) -> str:

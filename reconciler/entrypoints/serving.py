@@ -77,14 +77,7 @@ def address_of(
         raise InvalidRequestError("give --tls-certificate and --tls-key together")
     if login_header is not None and not login_header.replace("-", "").isalnum():
         raise InvalidRequestError("--login-header must name a header, such as X-Forwarded-User")
-    return Address(
-        host=host,
-        port=port,
-        names=names or (),
-        certificate=certificate,
-        key=key,
-        login_header=login_header,
-    )
+    return Address(host, port, names or (), certificate, key, login_header)
 
 
 def tokens_of(path: Path | None) -> TokenList:

@@ -94,17 +94,20 @@ def export(
         vectors: include vectors, so that restoring needs no model.
         keys: include the store's secret keys, to move a store; keep the file safe.
     """
-    if out == _STANDARD_OUTPUT and as_json:
+    is_piped = out == _STANDARD_OUTPUT
+    if is_piped and as_json:
         raise InvalidRequestError(
             "--out - writes the export itself to the output; leave out --json"
         )
-    target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
-    quiet = as_json or out == _STANDARD_OUTPUT
-    with Memory.open(must_exist=True) as memory, bar("contacts", None, quiet) as advance:
+    target = sys.stdout.buffer if is_piped else out
+    with (
+        Memory.open(must_exist=True) as memory,
+        bar("contacts", None, as_json or is_piped) as advance,
+    ):
         report = bound_to(ops.export, memory, agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
-    if out == _STANDARD_OUTPUT:
+    if is_piped:
         terminal(stderr=True).print(_export_view(report))
         return
     show(as_json, report, _export_view)
@@ -138,12 +141,14 @@ def _backup_view(done: str, made: Backup) -> Text:
 
 
 def _export_view(report: ExportReport) -> Text:
-    remarks = []
-    if report.damaged_ids:
-        remarks.append("Damaged records cannot be read, and are exported without their words.")
-    if report.with_keys:
-        remarks.append("The file holds the store's secret keys: keep it safe.")
-    return lines("Exported.", *field_lines(report), *remarks)
+    return lines(
+        "Exported.",
+        *field_lines(report),
+        "Damaged records cannot be read, and are exported without their words."
+        if report.damaged_ids
+        else None,
+        "The file holds the store's secret keys: keep it safe." if report.with_keys else None,
+    )
 
 
 def _restore_view(report: RestoreReport) -> Text:

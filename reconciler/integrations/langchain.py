@@ -51,6 +51,19 @@ class CallableTool(BaseTool):
         words, arguments = super()._to_args_and_kwargs(tool_input, tool_call_id)
         return (_ids_of(arguments.pop(_RUNTIME, None), tool_call_id), *words), arguments
 
+    @classmethod
+    def of(cls, tools: AgentTools, **bound: Any) -> list[BaseTool]:
+        """Make a tool of this class for each of the agent's tools."""
+        return [
+            cls(
+                name=definition["name"],
+                description=definition["description"],
+                args_schema=definition["input_schema"],
+                **bound,
+            )
+            for definition in tools.definitions()
+        ]
+
 
 class ContactTool(CallableTool):
     """One of an agent's tools. It checks itself what a model sends, and answers in words."""
@@ -68,15 +81,7 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
     """
-    return [
-        ContactTool(
-            name=definition["name"],
-            description=definition["description"],
-            args_schema=definition["input_schema"],
-            agent_tools=tools,
-        )
-        for definition in tools.definitions()
-    ]
+    return ContactTool.of(tools, agent_tools=tools)
 
 
 def sent_back(tools: AgentTools, name: str, arguments: Values, ids: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -124,19 +125,10 @@ def langgraph_tools(
         "budget_tokens": budget_tokens,
         "trusted_tools": trusted_tools,
     }
-    runs = _tools_of_runs(memory, **bound)
     described = memory.agent_tools(
         "any", "any", colleague="any" if with_colleague else None, **bound
     )
-    return [
-        RunTool(
-            name=definition["name"],
-            description=definition["description"],
-            args_schema=definition["input_schema"],
-            runs=runs,
-        )
-        for definition in described.definitions()
-    ]
+    return RunTool.of(described, runs=_tools_of_runs(memory, **bound))
 
 
 def langgraph_context(
@@ -190,6 +182,7 @@ def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
     return _label(agent_id), _label(contact_id)
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class ReconcilerStore(BaseStore):
     """A LangGraph store of the facts about contacts. Safe to share between threads.
 
@@ -219,22 +212,12 @@ class ReconcilerStore(BaseStore):
             nothing.
     """
 
-    __slots__ = ("_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
-
-    def __init__(
-        self,
-        memory: Memory,
-        *,
-        source_kind: AnySourceKind,
-        tenant: str | None = None,
-        session_id: str | None = None,
-        on_decision: Callable[[Decision], None] = lambda _: None,
-    ) -> None:
-        self._memory = memory
-        self._source_kind = source_kind
-        self._tenant = tenant
-        self._session_id = session_id
-        self._on_decision = on_decision
+    memory: Memory
+    _: KW_ONLY
+    source_kind: AnySourceKind
+    tenant: str | None = None
+    session_id: str | None = None
+    on_decision: Callable[[Decision], None] = lambda _: None
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out the operations in order; if one fails, the operations before it are kept.
@@ -268,7 +251,7 @@ class ReconcilerStore(BaseStore):
         )
 
     def _about(self, namespace: Namespace) -> ContactMemory:
-        return self._memory.contact(*_contact(namespace), tenant=self._tenant)
+        return self.memory.contact(*_contact(namespace), tenant=self.tenant)
 
     def _put(self, op: PutOp, value: Values) -> None:
         about = self._about(op.namespace)
@@ -279,12 +262,12 @@ class ReconcilerStore(BaseStore):
         fields = {name: given for name, given in value.items() if name != "text"}
         decision = about.note(
             value.get("text", ""),
-            session_id=self._session_id,
+            session_id=self.session_id,
             idempotency_key=_key(about, op, value),
             tags=[op.key],
-            **({"source_kind": self._source_kind} | fields),
+            **({"source_kind": self.source_kind} | fields),
         )
-        self._on_decision(decision)
+        self.on_decision(decision)
 
     def _get(self, namespace: Namespace, key: str) -> Item | None:
         fact = self._fact(namespace, key)
@@ -301,7 +284,7 @@ class ReconcilerStore(BaseStore):
     def _fact(self, namespace: Namespace, key: str) -> Fact | None:
         """Return the present fact of the value that was last put under a key; None without one."""
         chains = self._about(namespace).history()
-        hides_expired = self._memory.settings.life.expired == "hidden"
+        hides_expired = self.memory.settings.life.expired == "hidden"
         facts = [
             (fact.recorded_at, chain.facts[0])
             for chain in chains

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from math import inf
@@ -144,11 +144,12 @@ def _texts(table: pa.Table) -> Iterator[str]:
     return (line.decode("utf-8", "surrogatepass") for line in table["line"].to_pylist())
 
 
+@dataclass
 class _Writer:
     """One process of the cluster, with one memory for all of its parts."""
 
-    def __init__(self, settings: Any, given: Values) -> None:
-        self._settings, self._given = settings, given
+    settings: Any
+    given: Values
 
     def __call__(self, part: pa.Table) -> Json:
         """Return the report of a part, or its error: Ray would hide a raised one in its own."""
@@ -161,7 +162,7 @@ class _Writer:
     def _imported(self, part: pa.Table) -> ImportReport:
         ordered = part.sort_by([("at", "ascending"), ("number", "ascending")])
         numbers = ordered["number"].to_pylist()
-        report = self._memory.import_notes(_texts(ordered), **self._given)
+        report = self._memory.import_notes(_texts(ordered), **self.given)
         report.errors = [
             replace(error, line_number=numbers[error.line_number - 1]) for error in report.errors
         ]
@@ -169,7 +170,7 @@ class _Writer:
 
     @cached_property
     def _memory(self) -> Memory:
-        return Memory.open(self._settings, warm_up=True)
+        return Memory.open(self.settings, warm_up=True)
 
 
 def _together(outcomes: Dataset, on_progress: Progress) -> ImportReport:

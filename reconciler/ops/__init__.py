@@ -15,31 +15,15 @@ memory.run(ops.backup, "memory.zip")``.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from reconciler.ops.reviews import (
-        contact_page as contact_page,
-        health as health,
-        import_from as import_from,
-        report as report,
-    )
-    from reconciler.ops.store_moves import (
-        backup as backup,
-        cancel_reembed as cancel_reembed,
-        export as export,
-        model_move as model_move,
-        reembed as reembed,
-        restore as restore,
-    )
-    from reconciler.ops.webhooks import digest as digest, resend as resend
+from typing import Any
 
 _HOMES = {
     "reviews": "contact_page health import_from report",
     "store_moves": "backup cancel_reembed export model_move reembed restore",
     "webhooks": "digest resend",
 }
-"""Each name is imported when it is first used, so that a help text does not wait for an engine."""
+"""Each name is imported when it is first used, so that a help text does not wait for an engine.
+Type checkers read ``__init__.pyi``."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -32,7 +32,6 @@ from reconciler.resources import make_folder_of
 _FORMAT = "reconciler-backup"
 _VERSION = 1
 
-_Manifest = Json
 _STORE = "memory.lbug"
 _KEY = "hash.key"
 _MANIFEST = "manifest.json"
@@ -186,7 +185,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
         ) from error
 
 
-def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
+def _manifest(archive: zipfile.ZipFile, path: Path) -> Json:
     """Read the archive's manifest, after a check that this version can read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
@@ -217,7 +216,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> _Manifest:
     return dict(manifest)
 
 
-def _check_room(archive: zipfile.ZipFile, manifest: _Manifest, folder: Path, path: Path) -> None:
+def _check_room(archive: zipfile.ZipFile, manifest: Json, folder: Path, path: Path) -> None:
     """Check that the parts of an archive have their recorded length, and fit on the disk."""
     lengths = {entry.filename: entry.file_size for entry in archive.infolist()}
     for name, told in manifest["members"].items():
@@ -233,7 +232,7 @@ def _check_room(archive: zipfile.ZipFile, manifest: _Manifest, folder: Path, pat
 
 
 def _extract(
-    archive: zipfile.ZipFile, manifest: _Manifest, name: str, target: Path | None, path: Path
+    archive: zipfile.ZipFile, manifest: Json, name: str, target: Path | None, path: Path
 ) -> None:
     """Read a member to its end, into a file or nowhere, and check its hash."""
     told, digest = manifest["members"][name], hashlib.sha256()
@@ -255,7 +254,7 @@ def _extract(
         )
 
 
-def _check_store(store: Path, manifest: _Manifest, path: Path) -> None:
+def _check_store(store: Path, manifest: Json, path: Path) -> None:
     """Open the store once with the engine, in a separate place."""
     try:
         version = _schema_version(store)
@@ -310,7 +309,7 @@ def _size_and_hash(path: Path) -> Json:
     return {"sha256": digest, "bytes": path.stat().st_size}
 
 
-def _backup(path: Path, manifest: _Manifest, archive_bytes: int) -> Backup:
+def _backup(path: Path, manifest: Json, archive_bytes: int) -> Backup:
     return Backup(
         path=path,
         store_bytes=manifest["members"][_STORE]["bytes"],

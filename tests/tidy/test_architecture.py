@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 import reconciler
+from reconciler import ops
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.entrypoints.cli import app
 from reconciler.errors import __all__ as error_names
@@ -334,11 +335,21 @@ def test_the_public_names_are_pinned() -> None:
     assert all(hasattr(reconciler, name) for name in reconciler.__all__)
 
 
-def test_a_type_checker_sees_the_public_names_where_they_are_loaded_from() -> None:
-    tree = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("folder", "module_of"),
+    [
+        (PACKAGE, reconciler._MODULE_OF),
+        (PACKAGE / "ops", {name: f"reconciler.ops.{at}" for name, at in ops._MODULE_OF.items()}),
+    ],
+    ids=["reconciler", "ops"],
+)
+def test_a_type_checker_sees_the_public_names_where_they_are_loaded_from(
+    folder: Path, module_of: dict[str, str]
+) -> None:
+    tree = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
     seen = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     told = {alias.asname: node.module for node in seen for alias in node.names}
-    assert told == reconciler._MODULE_OF
+    assert told == module_of
 
 
 def test_the_error_tree_draws_every_error() -> None:

@@ -24,12 +24,12 @@ from typing import Protocol
 from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reconciler.errors import ConfigurationError, ReconcilerError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import in_order
 from reconciler.serve.access.connections import LET_IN, Bounds, bounded_server
 from reconciler.serve.access.problems import Problem, ProblemError, problem_answer, problem_of
 from reconciler.serve.access.tokens import AccessToken
@@ -50,7 +50,7 @@ _BY_NAME = "the server is not known by this name; see --name"
 _ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because of it
 
 
-@frozen
+@in_order
 class Address:
     """The address to listen on, and the names that clients may use for it.
 
@@ -165,12 +165,10 @@ class NameDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http":
-            unknown = self._unknown(Headers(scope=scope))
-            if unknown is not None:
-                await self.refuse(scope, unknown)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+        app = self.app
+        if scope["type"] == "http" and (unknown := self._unknown(Headers(scope=scope))):
+            app = self.refuse(scope, unknown)
+        await app(scope, receive, send)
 
     def _unknown(self, headers: Headers) -> Problem | None:
         """Return the problem with a request's host or origin; None if the server has the names."""
@@ -204,17 +202,16 @@ class BodyDoor:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body, is_whole = bytearray(), False
-        while not is_whole:
-            message = await receive()
-            if message["type"] != "http.request":  # the client disconnected
-                return
-            body += message.get("body", b"")
-            is_whole = not message.get("more_body", False)
-            if len(body) > self.bytes_max:
-                told = f"the body is longer than {self.bytes_max:,} bytes; send less at a time"
-                await self.refuse(scope, Problem("too-large", 413, told))(scope, receive, send)
-                return
+        body = bytearray()
+        try:
+            async for part in Request(scope, receive).stream():
+                body += part
+                if len(body) > self.bytes_max:
+                    told = f"the body is longer than {self.bytes_max:,} bytes; send less at a time"
+                    await self.refuse(scope, Problem("too-large", 413, told))(scope, receive, send)
+                    return
+        except ClientDisconnect:
+            return
         await self.app({**scope, BODY: bytes(body)}, with_body(bytes(body), receive), send)
 
 

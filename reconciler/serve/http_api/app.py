@@ -287,7 +287,10 @@ def _words(given: Any) -> Iterator[str]:
 
 async def _tell_of_input(request: Request, error: RequestValidationError) -> Response:
     """Describe the fault of each part, without the sent values, which may hold a secret."""
-    if _is_body_unnamed(request):
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.scope.get(BODY) and not media_type.endswith(
+        ("/json", "+json")
+    ):  # so it was not read
         told = "the body is not read: send it with the header Content-Type: application/json"
         return problem_answer(request, Problem("invalid-request", 422, told))
     wrong = [
@@ -302,12 +305,6 @@ async def _tell_of_input(request: Request, error: RequestValidationError) -> Res
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
     more = {"errors": wrong[:100]}
     return problem_answer(request, Problem("invalid-request", 422, told, more=more))
-
-
-def _is_body_unnamed(request: Request) -> bool:
-    """True if a body came without a type that says JSON, and so was not read."""
-    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
 
 
 _TOLD: dict[Any, Any] = {

@@ -152,6 +152,7 @@ class _LoginDoor:
         self._login_header = address.login_header
         self._is_encrypted = is_encrypted = address.certificate is not None
         self._cookie = "__Host-reconciler" if is_encrypted else "reconciler"
+        self._key_name = f"{self._cookie}_login"
         self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
 
     def secret_of(self, request: HTTPConnection) -> str | None:
@@ -204,10 +205,6 @@ class _LoginDoor:
         left = RedirectResponse(_LOGIN, 303)
         left.delete_cookie(self._cookie, secure=self._is_encrypted, httponly=True)
         return left
-
-    @property
-    def _key_name(self) -> str:
-        return f"{self._cookie}_login"
 
     def _form(
         self, request: Request, onwards: str, told: str | None, status: int = 200
