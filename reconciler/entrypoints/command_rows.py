@@ -39,6 +39,8 @@ from reconciler.memory import Memory
 from reconciler.serve.descriptions import capital, descriptions, field_descriptions
 from reconciler.service.writing.doors import NoteFields
 
+Call = Callable[..., Any]
+
 _FIELDS: Values = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """Types that the calls name in their signatures, but do not import at run time."""
 
@@ -91,11 +93,11 @@ class CommandRow:
     """
 
     name: str
-    call: Callable[..., Any]
-    view: Callable[..., Any]
+    call: Call
+    view: Call
     nothing: str = ""
     help: str = ""
-    plain: Callable[..., Any] = lambda result: result
+    plain: Call = lambda result: result
     is_good: Callable[[Any], bool] = lambda _: True
     writes: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
@@ -254,7 +256,7 @@ def _first_sentence(text: str) -> str:
     return _SENTENCE_END.split(" ".join(text.partition("\n\n")[0].split()))[0].replace("``", "")
 
 
-def _owner(call: Callable[..., Any]) -> str:
+def _owner(call: Call) -> str:
     """Return the class of a method, or of a function's first parameter."""
     first = next(iter(inspect.signature(call).parameters.values()))
     return call.__qualname__.rpartition(".")[0] or str(first.annotation)
@@ -281,7 +283,7 @@ def _opened(row: CommandRow, given: Values) -> Iterator[AgentMemory | ContactMem
             asked.check_known()
 
 
-def _drawn(draw: Callable[..., Any], result: Any, given: Values) -> Any:
+def _drawn(draw: Call, result: Any, given: Values) -> Any:
     """Draw the result, with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
     return draw(result, **{each.name: given[each.name] for each in asked})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.console import Group
@@ -19,6 +19,7 @@ from reconciler.domain.records.notes import first_of
 from reconciler.entrypoints.options import AsJson, Tenant, bar, of_whom, opened, show
 from reconciler.entrypoints.rendering import lines, record_panel, terminal
 from reconciler.errors import InvalidRequestError
+from reconciler.frozen import Json, Values, picked
 from reconciler.memory import Memory
 from reconciler.ports.peer_memory import PeerSystem
 from reconciler.service.writing.doors import LINE_KEYS
@@ -142,21 +143,20 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
         console.print(_FOREIGN.format(file=lines_of, systems=", ".join(get_args(PeerSystem))))
 
 
-def _view(values: Mapping[str, Any]) -> Group:
+def _view(values: Values) -> Group:
     shown = {**values, "errors": len(values["errors"])}  # each is told on standard error
     outcome = ", ".join(f"{shown[name]} {name}" for name in _OUTCOMES)
     outcome += f", {shown['resumed']} already there; errors: {shown['errors']}"
     return Group(record_panel(shown, "Import"), outcome)
 
 
-def _values(report: ImportReport, seconds: float) -> dict[str, Any]:
+def _values(report: ImportReport, seconds: float) -> Json:
     return {
         "decisions": [
             {"action": str(action), "decided_by": str(rule), "count": count}
             for (action, rule), count in sorted(report.decisions.items())
         ],
-        **{name: getattr(report, name) for name in _OUTCOMES},
-        "resumed": report.resumed,
+        **picked(report, (*_OUTCOMES, "resumed")),
         "not_carried": [
             {"reason": reason, **asdict(found)} for reason, found in report.not_carried.items()
         ],

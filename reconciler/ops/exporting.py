@@ -68,9 +68,9 @@ class Exporter:
         out: IO[bytes],
         wanted: ContactFilter,
         *,
-        with_vectors: bool = False,
-        with_keys: bool = False,
-        on_progress: Progress = lambda _: None,
+        with_vectors: bool,
+        with_keys: bool,
+        on_progress: Progress,
     ) -> ExportReport:
         """Write an export, contact by contact, each as of one moment.
 
@@ -162,11 +162,22 @@ class _ContactExport:
         self._homeless: dict[str, set[str]] = defaultdict(set)
 
     def run(self, out: IO[bytes]) -> ExportReport:
-        """Write the lines, and return their numbers."""
+        """Write the lines, and return their numbers.
+
+        Raises:
+            DamagedRecordError: the contact does not name its owner.
+        """
         held = self.store.find_contact(self.contact_key)
         if held is None:  # erased meanwhile
             return self._report
-        self._scope = _scope_of(self.contact_key, held)
+        try:
+            self._scope = Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))
+        except (KeyError, InvalidScopeError):
+            raise DamagedRecordError(
+                f"contact {self.contact_key} is damaged and cannot be exported: its agent or "
+                "tenant is missing. Export the other contacts one by one, or restore an earlier "
+                "backup"
+            ) from None
         out.write(self._node_line("Contact", self.contact_key, held))
         for label in KEY_OF:
             for line in self._nodes(label) if label != "Contact" else ():
@@ -217,18 +228,3 @@ class _ContactExport:
             if kind in HOME_BY.get(begins, ()):
                 self._homeless[begins].discard(start)
             yield as_line({"link": kind, "from": start, "to": end, "properties": left})
-
-
-def _scope_of(contact_key: str, held: Row) -> Scope:
-    """Return the owner of the contact.
-
-    Raises:
-        DamagedRecordError: the contact does not name its owner.
-    """
-    try:
-        return Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))
-    except (KeyError, InvalidScopeError):
-        raise DamagedRecordError(
-            f"contact {contact_key} is damaged and cannot be exported: its agent or tenant is "
-            "missing. Export the other contacts one by one, or restore an earlier backup"
-        ) from None

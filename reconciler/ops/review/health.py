@@ -328,12 +328,7 @@ class Health:
     clock: Clock
 
     def report(
-        self,
-        whose: Scope,
-        scopes: Sequence[Scope],
-        on_progress: Progress = lambda _: None,
-        *,
-        checks_records: bool = False,
+        self, whose: Scope, scopes: Sequence[Scope], on_progress: Progress, *, checks_records: bool
     ) -> HealthReport:
         """Report how well these contacts of an agent are kept.
 

@@ -83,12 +83,10 @@ class Address:
 
 def is_loopback(host: str) -> bool:
     """True if only this machine can reach the address."""
-    if host == "localhost":
-        return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False
+        return host == "localhost"
 
 
 def tls_of(address: Address) -> ssl.SSLContext | None:

@@ -196,7 +196,7 @@ class Routes(APIRouter):
         *checks: the checks before each endpoint; the parameters' names are always checked.
     """
 
-    def __init__(self, tag: str, *checks: Callable[..., Any]) -> None:
+    def __init__(self, tag: str, *checks: Endpoint) -> None:
         super().__init__(
             prefix="/v1",
             tags=[tag],

@@ -22,6 +22,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from pydantic import TypeAdapter
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reconciler.errors import ReconcilerError
@@ -41,7 +42,7 @@ from reconciler.serve.access.http_door import (
 from reconciler.serve.access.problems import MEDIA_TYPE, Problem, problem_answer, telling
 from reconciler.serve.access.tokens import TokenList
 from reconciler.serve.http_api import agent_routes, operator_routes, shapes
-from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, answer, operators_only
+from reconciler.serve.http_api.answering import SLASH, GrantOf, MemoryOf, answer, ok, operators_only
 from reconciler.serve.operator_page.app import operator_page
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
@@ -186,29 +187,27 @@ class _Api(FastAPI):
 
 def _add_probes(app: FastAPI) -> None:
     is_open: Json = {"openapi_extra": {"security": []}, "tags": ["probes"]}
-    text: dict[int | str, Any] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
-    @app.get("/healthz", response_class=Response, responses=text, **is_open)
+    @app.get("/healthz", response_class=PlainTextResponse, **is_open)
     async def healthz() -> Response:
         """Whether the process lives."""
-        return Response("alive\n", media_type="text/plain")
+        return PlainTextResponse("alive\n")
 
-    @app.get("/readyz", response_class=Response, responses=text, **is_open)
+    @app.get("/readyz", response_class=PlainTextResponse, **is_open)
     async def readyz(request: Request) -> Response:
         """Whether the memory answers."""
         if failure := await request.app.state.failure():
             raise failure.with_traceback(None)
-        return Response("ready\n", media_type="text/plain")
+        return PlainTextResponse("ready\n")
 
-    @app.get("/openapi.json", responses={200: {"model": Json}}, **is_open)
+    @app.get("/openapi.json", responses=ok(Json), **is_open)
     async def openapi_document(request: Request) -> Response:
         """This document."""
         return answer(request.app.openapi())
 
     @app.get(
         "/metrics",
-        response_class=Response,
-        responses=text,
+        response_class=PlainTextResponse,
         dependencies=[Depends(operators_only)],
         tags=["probes"],
     )

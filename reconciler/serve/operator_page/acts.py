@@ -1,7 +1,7 @@
 """Acts: the effects of the page's forms. Each is one call of the contact's memory.
 
 A decision is recorded under the name of the person who is logged in, or as the contact's own
-answer. The next page offers to undo it.
+answer. The next page, which is the contact's unless the form made another, offers to undo it.
 
 An erasure cannot be undone: a form shows what would be erased, before it is confirmed.
 """
@@ -22,14 +22,9 @@ from reconciler.errors import InvalidRequestError, ReconcilerError, RevertRefuse
 from reconciler.frozen import Json, present
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
-from reconciler.serve.operator_page.visits import Given, Handler, NotDoneError, Visit
+from reconciler.serve.operator_page.visits import Act, Given, Handler, NotDoneError, Visit
 
 _NAMED_MAX = 10
-
-
-def answer(visit: Visit) -> Response:
-    """Answer a question with yes, no or other words."""
-    return visit.to_contact(_answered(visit))
 
 
 def answers(visit: Visit) -> Response:
@@ -51,13 +46,13 @@ def _result(visit: Visit, decision_id: str, _: str, contact_id: str) -> Json:
     one, told = replace(visit, given=Given({**visit.given, **named})), decision_id
     try:
         told = one.about.decision(one.text("decision")).text
-        return {**named, "told": told, "made": _answered(one)}
+        return {**named, "told": told, "made": answer(one)}
     except (NotDoneError, ReconcilerError) as error:
         return {**named, "told": told, "problem": problem_of(error)}
 
 
-def _answered(visit: Visit) -> Decision:
-    """Return the decision that answers a question.
+def answer(visit: Visit) -> Decision:
+    """Answer a question with yes, no or other words.
 
     Raises:
         NotDoneError: no answer was chosen.
@@ -75,7 +70,7 @@ def _answered(visit: Visit) -> Decision:
     return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
 
 
-def settle(visit: Visit) -> Response:
+def settle(visit: Visit) -> Decision:
     """Settle a dispute: one side holds, all sides do, or none does.
 
     Raises:
@@ -91,31 +86,31 @@ def settle(visit: Visit) -> Response:
         told = "this dispute has been settled, or has changed, since the page showed it"
         raise NotDoneError(409, f"{told}; load the contact again")
     holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
-    return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
+    return about.resolve(**holds, by=visit.by, reason=reason)
 
 
-def renew(visit: Visit) -> Response:
+def renew(visit: Visit) -> Decision:
     """Answer whether a fact still holds. Yes: the same note renews it. No: it ends."""
     about, fact_id = visit.about, visit.text("fact")
     choice = visit.text("answer", "")
     visit.grant.check_may_end(about, fact_id)
     if choice == "no":
-        return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=visit.reason(words.OVER)))
+        return about.revoke(fact_id, by=visit.by, reason=visit.reason(words.OVER))
     if choice != "yes":
         raise NotDoneError(422, "choose yes or no: does the fact still hold?")
     known = about.evidence(fact_id).fact
     if known.has_ended:
         raise NotDoneError(409, "this fact has ended in the meantime; load the contact again")
-    return visit.to_contact(_noted(visit, known.text, known.slot))
+    return _noted(visit, known.text, known.slot)
 
 
-def note(visit: Visit) -> Response:
+def note(visit: Visit) -> Decision:
     """Add a declined statement after all, in these or other words, as a person's word."""
     known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
         raise NotDoneError(409, "the answer to this question was not no; load the contact again")
     slot = known.note.slot if text == known.text else None
-    return visit.to_contact(_noted(visit, text, slot))
+    return _noted(visit, text, slot)
 
 
 def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
@@ -132,21 +127,19 @@ def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
     )
 
 
-def amend(visit: Visit) -> Response:
+def amend(visit: Visit) -> Decision | Response:
     """Correct a fact, in the name of the person who is logged in."""
     about, fact_id = visit.about, visit.text("fact")
     try:
         text, value = visit.text("text"), visit.optional("value")
         _check_value(about.evidence(fact_id).fact, text, value)
-        return visit.to_contact(
-            about.amend(
-                text,
-                fact_id=fact_id,
-                value=value,
-                by=visit.grant.name,
-                reason=visit.text("reason"),
-                said_at=visit.day("true_from"),
-            )
+        return about.amend(
+            text,
+            fact_id=fact_id,
+            value=value,
+            by=visit.grant.name,
+            reason=visit.text("reason"),
+            said_at=visit.day("true_from"),
         )
     except (NotDoneError, InvalidRequestError) as error:
         problem = problem_of(error)
@@ -186,28 +179,23 @@ def _says(text: str, value: str) -> bool:
     return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
 
 
-def end(visit: Visit) -> Response:
+def end(visit: Visit) -> Decision:
     """End a fact without a successor."""
     fact = visit.text("fact")
     visit.grant.check_may_end(visit.about, fact)
-    return visit.to_contact(
-        visit.about.revoke(
-            fact,
-            by=visit.by,
-            reason=visit.reason(),
-            never=visit.given.get("never") == "yes",
-        )
+    return visit.about.revoke(
+        fact, by=visit.by, reason=visit.reason(), never=visit.given.get("never") == "yes"
     )
 
 
-def undo(visit: Visit) -> Response:
+def undo(visit: Visit) -> Decision | Response:
     """Undo a decision; undo later ones that rest on it only after the person has seen them."""
     about, decision_id = visit.about, visit.text("decision")
     reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
     and_later = visit.given.get("and_later") == "yes"
     visit.grant.check_may_undo(about, decision_id)
     try:
-        made = about.revert(
+        return about.revert(
             decision_id, by=visit.by, reason=visit.reason(words.UNDONE), and_later=and_later
         )
     except RevertRefusedError as error:
@@ -220,7 +208,6 @@ def undo(visit: Visit) -> Response:
             reason=reason,
             person=visit.given.get("answered_by") or "operator",
         )
-    return visit.to_contact(made)
 
 
 def look(visit: Visit) -> Response:
@@ -273,13 +260,13 @@ def erase(visit: Visit) -> Response:
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
 
 
-def merge(visit: Visit) -> Response:
+def merge(visit: Visit) -> Decision:
     """Merge another contact into this one; the next page offers to undo it."""
     ids, by = (str(visit.contact_id), visit.text("other")), visit.grant.name
-    return visit.to_contact(visit.agent.merge_contacts(*ids, by=by, reason=visit.reason()))
+    return visit.agent.merge_contacts(*ids, by=by, reason=visit.reason())
 
 
-FORMS: Mapping[str, Handler] = {
+FORMS: Mapping[str, Act] = {
     "/answer": answer,
     "/answers": answers,
     "/settle": settle,

@@ -116,9 +116,7 @@ def operator_page(
 
 def _inside(memory: Memory, login: _LoginDoor) -> Starlette:
     """Return the routes for people who are logged in."""
-    reads = [
-        Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
-    ]
+    reads = [Route(path, view(look)) for path, look in (*PAGES.items(), *READS.items())]
     writes = [Route(path, act(do), methods=["POST"]) for path, do in FORMS.items()]
     leave = Route("/logout", login.leave, methods=["POST"])
     app = Starlette(routes=[*reads, *writes, leave], exception_handlers=_TOLD)
@@ -129,11 +127,8 @@ def _inside(memory: Memory, login: _LoginDoor) -> Starlette:
 
 def _outside(login: _LoginDoor) -> Starlette:
     """Return the routes for all: the login, and the files of the pages."""
-    files = [Route(path, _file, methods=["GET"]) for path in _FILES]
-    routes = [
-        Route(_LOGIN, login.ask, methods=["GET"]),
-        Route(_LOGIN, login.enter, methods=["POST"]),
-    ]
+    files = [Route(path, _file) for path in _FILES]
+    routes = [Route(_LOGIN, login.ask), Route(_LOGIN, login.enter, methods=["POST"])]
     return Starlette(routes=[*routes, *files], exception_handlers=_TOLD)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, partial
 from hashlib import sha256
@@ -242,7 +242,10 @@ class Visit:
 
 
 Handler = Callable[[Visit], Response]
-"""The function of a page or of its form."""
+"""The function of a page."""
+
+Act = Callable[[Visit], Decision | Response]
+"""The function of a form; a decision leads to the contact's page."""
 
 
 def view(look: Handler) -> Callable[[Request], Any]:
@@ -255,7 +258,7 @@ def view(look: Handler) -> Callable[[Request], Any]:
     return endpoint
 
 
-def act(do: Handler) -> Callable[[Request], Any]:
+def act(do: Act) -> Callable[[Request], Any]:
     """Make the endpoint of a form that settles something; this login's page must send it."""
 
     async def endpoint(request: Request) -> Response:
@@ -268,7 +271,8 @@ def act(do: Handler) -> Callable[[Request], Any]:
                 "the form"
             )
             raise NotDoneError(403, told)
-        return await run_in_threadpool(do, visit)
+        done = await run_in_threadpool(do, visit)
+        return visit.to_contact(done) if isinstance(done, Decision) else done
 
     return endpoint
 
@@ -343,12 +347,7 @@ def text_of(name: str) -> tuple[str, str]:
 def _templates() -> Environment:
     made = environment(_FOLDER / "templates", _FOLDER)
     made.filters |= {"day": _day, "exact": escape, "ago": _ago, "moment": words.moment}
-    known: Mapping[str, object] = {
-        "address": address,
-        "words": words,
-        "version": lambda name: text_of(name)[1],
-    }
-    made.globals |= known
+    made.globals.update(address=address, words=words, version=lambda name: text_of(name)[1])
     return made
 
 
