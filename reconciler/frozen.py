@@ -31,6 +31,9 @@ Pattern = re.Pattern[str]
 Match = re.Match[str]
 """What such an expression found."""
 
+StringMap = Mapping[str, str]
+"""Words by name, which the reader does not change."""
+
 
 def present(values: Mapping[str, T | None]) -> dict[str, T]:
     """Return the values that are not None, by name."""

@@ -20,7 +20,7 @@ from reconciler.entrypoints.options import AsJson, Tenant, show
 from reconciler.entrypoints.rendering import as_it_is
 from reconciler.entrypoints.serving import Port, stop_signals
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Json, Values, frozen
+from reconciler.frozen import Json, StringMap, Values, frozen
 from reconciler.resources import resource_path
 
 _BROWSER_PORT = 7474
@@ -149,7 +149,7 @@ def pack_files(
     return made
 
 
-def server_settings(base_url: str) -> dict[str, str]:
+def server_settings(base_url: str) -> StringMap:
     """List the settings that make a Neo4j server's Browser open with style, guide and a graph."""
     first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
     commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
@@ -208,7 +208,7 @@ def _answer(
     return [content] if method == "GET" else []
 
 
-def _permissions(origin: str) -> dict[str, str]:
+def _permissions(origin: str) -> StringMap:
     """Return the headers that let a Browser's page read the answer, and no other page."""
     if not _TRUSTED_ORIGINS.fullmatch(origin):
         return {}

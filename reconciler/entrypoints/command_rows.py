@@ -34,7 +34,7 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import listed
-from reconciler.frozen import Json, Values
+from reconciler.frozen import Json, StringMap, Values
 from reconciler.memory import Memory
 from reconciler.serve.descriptions import capital, descriptions, field_descriptions
 from reconciler.service.writing.doors import NoteFields
@@ -100,7 +100,7 @@ class CommandRow:
     plain: Call = lambda result: result
     is_good: Callable[[Any], bool] = lambda _: True
     writes: bool = False
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: StringMap = field(default_factory=dict)
     options: Values = field(default_factory=dict)
     defaults: Values = field(default_factory=dict)
     counts: str = ""
@@ -117,7 +117,7 @@ class CommandRow:
             for each in self._parameters
             if not each.is_field or given[each.option] not in (None, [])
         }
-        counting = bar(self.counts, None, as_json) if self.counts else nullcontext()
+        counting = bar(self.counts, as_json) if self.counts else nullcontext()
         with _opened(self, given) as memory, counting as advance:
             told = {"on_progress": advance} if advance else {}
             result = self.call(memory, **arguments, **told)

@@ -19,7 +19,7 @@ from reconciler.domain.records.notes import first_of
 from reconciler.entrypoints.options import AsJson, Tenant, bar, of_whom, opened, show
 from reconciler.entrypoints.rendering import lines, record_panel, terminal
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Json, Values, picked
+from reconciler.frozen import Json, Values, grouped, picked
 from reconciler.memory import Memory
 from reconciler.ports.peer_memory import PeerSystem
 from reconciler.service.writing.doors import LINE_KEYS
@@ -87,7 +87,7 @@ def import_file(
                 raise InvalidRequestError(
                     "--from needs --agent: the records become notes of that agent"
                 )
-            with Memory.open(warm_up=True) as memory, bar(system, None, as_json) as advance:
+            with Memory.open(warm_up=True) as memory, bar(system, as_json) as advance:
                 report = ops.import_from(
                     of_whom(memory, agent, contact, tenant),
                     system,
@@ -121,7 +121,7 @@ def _from_lines(file: Path, ray: str | None, is_quiet: bool, **whose: str | None
     with (
         opened(file) as stream,
         Memory.open(warm_up=not ray) as memory,
-        bar(file.name, None, is_quiet) as advance,
+        bar(file.name, is_quiet) as advance,
     ):
         source = str(file.resolve()) if file.is_file() else None
         return imported(memory, read_lines(stream), source=source, on_progress=advance, **whose)
@@ -131,9 +131,7 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
     """Print the first errors of a file's lines, or of a system's records."""
     console = terminal(stderr=True)
     what = "line" if lines_of else "record"
-    places: dict[str, list[str]] = {}
-    for error in report.errors:
-        places.setdefault(error.message, []).append(str(error.line_number))
+    places = grouped((error.message, str(error.line_number)) for error in report.errors)
     for message, numbers in list(places.items())[:_ERRORS_MAX]:
         equal = f" ({len(numbers)} in all)" if numbers[1:] else ""
         console.print(lines(f"{what} {first_of(numbers)}{equal}: {message}"))

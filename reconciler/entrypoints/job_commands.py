@@ -313,7 +313,7 @@ def _drain(memory: Memory, asked: StopSignals, is_quiet: bool) -> list[Job]:
     report = memory.queue()
     unfinished = report.jobs[JobState.WAITING] + report.jobs[JobState.RUNNING]
     with (
-        bar("jobs", unfinished, is_quiet) as advance,
+        bar("jobs", is_quiet, unfinished) as advance,
         logging_to_stderr(logging.WARNING, memory.settings.log),
         ThreadPoolExecutor(1) as pool,
     ):

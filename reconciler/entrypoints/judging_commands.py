@@ -113,7 +113,7 @@ def calibrate_thresholds(
     labelled = _read_pairs(pairs) if pairs else _pairs_from_decisions(agent, contact, tenant)
     with (
         closing(build_embedder(reconciler.load_settings())) as embedder,
-        bar(named, len(labelled), as_json) as advance,
+        bar(named, as_json, len(labelled)) as advance,
     ):
         measured = measure_pairs(labelled, partial(embed, embedder), advance)
         profile = calibrate(measured, embedding_model=embedder.model_id, bound=bound, name=name)

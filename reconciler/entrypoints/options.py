@@ -215,13 +215,13 @@ def progress(
 
 
 @contextmanager
-def bar(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
+def bar(name: str, is_quiet: bool, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show a bar; call the given function with how many more things are done.
 
     Args:
         name: the counted things.
-        total: the number of things; None while unknown.
         is_quiet: show nothing.
+        total: the number of things; None while unknown.
     """
     done = 0
     with progress(name, is_quiet, total) as update:

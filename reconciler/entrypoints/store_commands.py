@@ -100,10 +100,7 @@ def export(
             "--out - writes the export itself to the output; leave out --json"
         )
     target = sys.stdout.buffer if is_piped else out
-    with (
-        Memory.open(must_exist=True) as memory,
-        bar("contacts", None, as_json or is_piped) as advance,
-    ):
+    with Memory.open(must_exist=True) as memory, bar("contacts", as_json or is_piped) as advance:
         report = bound_to(ops.export, memory, agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
@@ -241,7 +238,7 @@ def erasures(
     """
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
-            with bar("records", None, as_json) as advance:
+            with bar("records", as_json) as advance:
                 finished = memory.finish_erasures(on_progress=advance)
         else:
             listing = bound_to(

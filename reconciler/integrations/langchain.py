@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Json, StringSet, Values
+from reconciler.frozen import Json, StringMap, StringSet, Values
 
 try:
     from langchain_core.tools import BaseTool, ToolException
@@ -70,7 +70,7 @@ class ContactTool(CallableTool):
 
     agent_tools: Any
 
-    def _run(self, ids: Mapping[str, str], /, *_: Any, **arguments: Any) -> str:
+    def _run(self, ids: StringMap, /, *_: Any, **arguments: Any) -> str:
         tools: AgentTools = self.agent_tools
         return sent_back(tools, self.name, arguments, ids)
 
@@ -84,7 +84,7 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
     return ContactTool.of(tools, agent_tools=tools)
 
 
-def sent_back(tools: AgentTools, name: str, arguments: Values, ids: Mapping[str, str]) -> str:
+def sent_back(tools: AgentTools, name: str, arguments: Values, ids: StringMap) -> str:
     """Return the words of a reply; an error's words are raised, so that LangChain marks them.
 
     Args:
@@ -102,7 +102,7 @@ def sent_back(tools: AgentTools, name: str, arguments: Values, ids: Mapping[str,
     return reply.text
 
 
-def _ids_of(runtime: Any, tool_call_id: str | None) -> dict[str, str]:
+def _ids_of(runtime: Any, tool_call_id: str | None) -> StringMap:
     """Make the ids of a call: its place after the person's message that it answers.
 
     If a model is asked again from a checkpoint, its message and its call get new ids, and many
@@ -114,7 +114,7 @@ def _ids_of(runtime: Any, tool_call_id: str | None) -> dict[str, str]:
     return called or ({"call_id": tool_call_id} if tool_call_id else {})
 
 
-def _place_of(messages: Iterable[Any], tool_call_id: str | None) -> dict[str, str] | None:
+def _place_of(messages: Iterable[Any], tool_call_id: str | None) -> StringMap | None:
     """Find the last person's message, and the call's number after it; None if it is not found."""
     since: list[tuple[Any, Any]] = []
     asked = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from reconciler.errors import (
     InvalidScopeError,
     UnknownDecisionError,
 )
-from reconciler.frozen import Json, Values
+from reconciler.frozen import Json, StringMap, Values
 
 try:
     from langchain_core.messages import HumanMessage
@@ -85,9 +85,7 @@ class RunTool(CallableTool):
 
     runs: Any
 
-    def _run(
-        self, ids: Mapping[str, str], /, *_: Any, config: RunnableConfig, **arguments: Any
-    ) -> str:
+    def _run(self, ids: StringMap, /, *_: Any, config: RunnableConfig, **arguments: Any) -> str:
         return sent_back(self.runs(config), self.name, arguments, ids)
 
 

@@ -8,7 +8,7 @@ when it is started again.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from typing import Any
 
 from reconciler.domain.records.kinds import Progress
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
-from reconciler.frozen import Json, Values
+from reconciler.frozen import Json, StringMap, Values
 
 # A cluster that is started here sends no usage statistics.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -109,7 +109,7 @@ def import_on_ray(
         return _together(outcomes, on_progress)
 
 
-def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) -> Dataset:
+def _parted(lines: Iterable[str], defaults: StringMap, partitions: int) -> Dataset:
     """Divide all lines, those of a contact into one block, before a writer takes its core."""
     sent = ray.data.from_arrow_refs([ray.put(table) for table in _tables(lines)])
     sent.context.enable_progress_bars = False
@@ -126,7 +126,7 @@ def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
         yield pa.table({"number": numbers, "line": raw})
 
 
-def _placed(table: pa.Table, defaults: Mapping[str, str]) -> pa.Table:
+def _placed(table: pa.Table, defaults: StringMap) -> pa.Table:
     """Add to the lines their contact and the time from which they hold."""
     contacts, times = [], []
     for number, line in zip(table["number"].to_pylist(), _texts(table), strict=True):

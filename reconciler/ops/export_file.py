@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidArchiveError, InvalidRequestError, InvalidScopeError
-from reconciler.frozen import Json, StringSet, Values, frozen, in_order
+from reconciler.frozen import Json, StringSet, Values, in_order
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.checking.damage import is_citation, read_node
@@ -43,6 +43,9 @@ _LINE_BYTES_MAX = 64 << 20
 _FAULTS_MAX = 5
 _WHY_LENGTH_MAX = 300
 
+Line = Node | Link
+"""A line of an export, except its first and its last."""
+
 _HEADER: Mapping[str, type] = {
     "version": int,
     "schema_version": int,
@@ -53,7 +56,7 @@ _HEADER: Mapping[str, type] = {
 """The keys of the first line, and the type of each value."""
 
 
-@frozen
+@in_order
 class ContactInFile:
     """One contact of a checked file."""
 
@@ -70,7 +73,7 @@ class _Vectors:
     line: int
 
 
-@frozen
+@in_order
 class CheckedExport:
     """A complete file: its first line, its contacts by key, its vectors by model."""
 
@@ -125,7 +128,7 @@ class ExportFile:
             raise InvalidArchiveError(
                 f"{self._path} was altered: {wrong}. Nothing was written; export it again"
             )
-        return CheckedExport(header=header, contacts=contacts, vectors=self._vectors)
+        return CheckedExport(header, contacts, self._vectors)
 
     def header(self) -> Values:
         """Read the first line.
@@ -161,11 +164,11 @@ class ExportFile:
                 raise InvalidArchiveError(f"{self._path}: its first line has no usable {name}")
         return header
 
-    def contacts(self) -> Iterator[tuple[Node, Iterator[Node | Link]]]:
+    def contacts(self) -> Iterator[tuple[Node, Iterator[Line]]]:
         """Read each contact with the lines that follow it."""
         current = 0
 
-        def number(line: Node | Link) -> int:
+        def number(line: Line) -> int:
             nonlocal current
             current += isinstance(line, Node) and line.label == "Contact"
             return current
@@ -176,7 +179,7 @@ class ExportFile:
                 raise InvalidArchiveError(f"{self._path}: its second line is not a contact")
             yield contact, lines  # noqa: B031  each group is read before the next
 
-    def _lines(self) -> Iterator[Node | Link]:
+    def _lines(self) -> Iterator[Line]:
         """Read the lines between the first and the last; keep what the last line says."""
         with self._open() as file:
             line = file.readline(_LINE_BYTES_MAX)
@@ -196,7 +199,7 @@ class ExportFile:
                     raise InvalidArchiveError(f"{self._path}, line {number}: {error}") from None
             raise self._cut_off()
 
-    def _line(self, values: Values, number: int) -> Node | Link:
+    def _line(self, values: Values, number: int) -> Line:
         if "node" not in values:
             return self._types.link(values)
         node = self._types.node(values)
@@ -245,7 +248,7 @@ class _ContactCheck:
         self.wrong: str | None = None
         """The first contradiction between the contact's lines; None if there is none so far."""
 
-    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> ContactInFile:
+    def found(self, lines: Iterator[Line], counted: Counter[str]) -> ContactInFile:
         """Check and count all lines of the contact, and return it."""
         scope = self._scope()
         for line in lines:
@@ -256,9 +259,7 @@ class _ContactCheck:
                 self._link(line)
                 counted[line.kind] += 1
         self._note(self._coherence.wrong_at_the_end())
-        return ContactInFile(
-            scope=scope, held=self._contact.properties, session_keys=frozenset(self._ids["Session"])
-        )
+        return ContactInFile(scope, self._contact.properties, frozenset(self._ids["Session"]))
 
     def _scope(self) -> Scope:
         held = self._contact.properties

@@ -16,7 +16,7 @@ from reconciler.domain.records.erasures import RestoreReport
 from reconciler.domain.records.kinds import Clock, FactState, JobState, ProgressOfAll
 from reconciler.domain.records.notes import Scope, first_of
 from reconciler.errors import GraphConflictError, InvalidArchiveError, SchemaError
-from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile
+from reconciler.ops.export_file import CheckedExport, ContactInFile, ExportFile, Line
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
 from reconciler.reading.sensitive_data import key_check
@@ -101,7 +101,7 @@ class Restoring:
         """Return the name of a contact until it is complete."""
         return f"(being restored from export {self.checked.header['export_id']})"
 
-    def _write(self, contact: Node, lines: Iterator[Node | Link]) -> None:
+    def _write(self, contact: Node, lines: Iterator[Line]) -> None:
         """Write a contact, beginning with the first page that no earlier run wrote.
 
         Raises:
@@ -236,7 +236,7 @@ class Restoring:
             "store that no other process writes to, or forget that contact first"
         )
 
-    def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
+    def _page(self, contact_key: str, version: int, page: Sequence[Line]) -> None:
         first = page[0]
         if isinstance(first, Node):
             nodes = [item for item in page if isinstance(item, Node)]
@@ -297,13 +297,13 @@ class Restoring:
                 yield row, None
 
 
-def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
+def _pages(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """Divide lines into pages of one label or link type; a file always gives the same pages."""
     for (size, _), alike in groupby(lines, _page_of):
         yield from batches(alike, size)
 
 
-def _page_of(line: Node | Link) -> tuple[int, str]:
+def _page_of(line: Line) -> tuple[int, str]:
     """Return the size of a page with such a line, and the label or link type of all its lines."""
     if isinstance(line, Node):
         return NODES_A_PAGE, line.label

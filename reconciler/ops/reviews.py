@@ -141,7 +141,7 @@ def import_from(
         source_kind=source_kind_of(source_kind),
         now=services.clock(),
     )
-    login = Login(username=username, password=password, database=database)
+    login = Login(username, password, database)
     records = peer_records(system, str(source), how, login)
     defaults = {"tenant": scope.tenant, "agent_id": scope.agent_id}
     if contact_id is not None:

@@ -192,14 +192,13 @@ def restore(
         check_vectors(checked, embedder)
         graph = open_graph(chosen)
         stack.callback(graph.close)
-        patience = retry_policy(chosen)
         store = BindingStore(graph)
         open_store(store, embedder, clock())
         hash_key_of(chosen, store).check()
         restoring = Restoring(
             file=file,
             checked=checked,
-            store=ArchiveStore(patient(graph, patience)),
+            store=ArchiveStore(patient(graph, retry_policy(chosen))),
             embedder=embedder,
             hash_key=hash_key_if_any(chosen),
             keep_hash_key=lambda key: load_or_create_key(hash_key_path(chosen), key),

@@ -37,7 +37,7 @@ from reconciler.domain.records.facts import (
 from reconciler.domain.records.kinds import Action, Clock
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen, grouped
+from reconciler.frozen import StringMap, frozen, grouped
 from reconciler.ops.review.timeline import Timeline, caption_of, timeline
 from reconciler.ports.graph import Row
 from reconciler.reading.quoting import in_marks
@@ -47,7 +47,7 @@ from reconciler.service.stores.contact_store import ArchiveStore
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 
-_WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+_WORDS: Mapping[str, StringMap] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 

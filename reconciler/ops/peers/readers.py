@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from reconciler.domain.records.notes import NOT_UTF_8, excerpt
 from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
-from reconciler.frozen import Json, frozen
+from reconciler.frozen import Json, StringMap, in_order
 from reconciler.ops.peers.systems import SYSTEMS, Record, Translation
 from reconciler.ports.peer_memory import Carried, NotCarried
 from reconciler.resources import resource_path
@@ -34,7 +34,7 @@ Numbered = Iterator[tuple[int, Json]]
 """Records, each with its number, counted from 1."""
 
 
-@frozen
+@in_order
 class Login:
     """The login of the Neo4j to read from."""
 
@@ -182,7 +182,7 @@ _SOURCE = "peer"
 def import_records(
     note_import: NoteImport,
     records: Iterable[Carried | NotCarried],
-    defaults: Mapping[str, str],
+    defaults: StringMap,
     on_progress: Callable[[int], None],
 ) -> ImportReport:
     """Import the records of another memory system; run again, it adds only new ones.
@@ -216,6 +216,5 @@ def import_records(
     for place, error in enumerate(report.errors):
         *_, number = notes[lines[error.line_number - 1]]
         report.errors[place] = replace(error, line_number=number)
-    for reason, count in left_out.not_carried.items():
-        report.not_carried[reason] = count
+    report.not_carried |= left_out.not_carried
     return report

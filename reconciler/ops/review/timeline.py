@@ -49,7 +49,7 @@ class Bar:
         return self.facts[0]
 
 
-@frozen
+@in_order
 class Arrow:
     """A change, from the end of the old bar to where the new fact begins.
 
@@ -65,7 +65,7 @@ class Arrow:
     tip: float
 
 
-@frozen
+@in_order
 class Strand:
     """Facts that belong together, by their slot or by their kind.
 
@@ -80,7 +80,7 @@ class Strand:
     arrows: tuple[Arrow, ...]
 
 
-@frozen
+@in_order
 class Tick:
     """A time on the axis, and its place, 0 to 1."""
 
@@ -88,7 +88,7 @@ class Tick:
     place: float
 
 
-@frozen
+@in_order
 class Timeline:
     """A contact's facts over time.
 
@@ -120,9 +120,7 @@ class _Axis:
         span = self.ends_at - self.starts_at
         style = "%d %b %H:%M" if span < _HOURS_SHOWN else "%-d %b %Y"
         places = [number / (_TICKS - 1) for number in range(_TICKS)]
-        return tuple(
-            Tick(label=f"{self.starts_at + place * span:{style}}", place=place) for place in places
-        )
+        return tuple(Tick(f"{self.starts_at + place * span:{style}}", place) for place in places)
 
 
 def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Timeline:
@@ -146,7 +144,7 @@ def timeline(chains: Sequence[FactHistory], now: datetime, facts_max: int) -> Ti
         for strand in _strands(title, [chain for _, chain in group], axis, now)
     ]
     left_out = sum(len(chain.facts) for chain in chains) - len(facts)
-    return Timeline(strands=tuple(strands), ticks=axis.ticks(), left_out=left_out)
+    return Timeline(tuple(strands), axis.ticks(), left_out)
 
 
 def caption_of(text: str, length_max: int = _CAPTION_LENGTH_MAX) -> str:
@@ -202,7 +200,7 @@ def _strands(
         bars = [_bar(facts, row, axis, now) for row, facts in enumerate(some)]
         numbers = f", {start + 1} to {start + len(some)}" if len(sayings) > ROWS_MAX else ""
         arrows = tuple(_arrows(links, bars, axis))
-        yield Strand(title=title + numbers, bars=tuple(bars), arrows=arrows)
+        yield Strand(title + numbers, tuple(bars), arrows)
 
 
 def _sayings(chain: FactHistory) -> list[tuple[Fact, ...]]:
@@ -249,4 +247,4 @@ def _arrows(links: Iterable[Supersession], bars: Iterable[Bar], axis: _Axis) -> 
             (old, _), (new, fact) = places[link.old_id], places[link.new_id]
             if old is not new:
                 tip = axis.place(fact.valid_from)
-                yield Arrow(supersession=link, old=old, new=new, tip=tip)
+                yield Arrow(link, old, new, tip)

@@ -36,7 +36,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
-from reconciler.frozen import Json, in_order
+from reconciler.frozen import Json, StringMap, in_order
 from reconciler.serve.access.grants import NotGrantedError
 
 MEDIA_TYPE = "application/problem+json"
@@ -82,7 +82,7 @@ class Problem:
     is_retryable: bool = False
     retry_after_seconds: int | None = None
     more: Json = field(default_factory=dict)
-    more_headers: Mapping[str, str] = field(default_factory=dict)
+    more_headers: StringMap = field(default_factory=dict)
 
     def to_dict(self) -> Json:
         """Return the members of the problem details."""
@@ -96,7 +96,7 @@ class Problem:
         }
 
     @property
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> StringMap:
         """Return the headers of the answer."""
         seconds = self.retry_after_seconds
         waits = {} if seconds is None else {"Retry-After": str(seconds)}

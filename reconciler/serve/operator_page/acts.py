@@ -19,7 +19,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Slot
 from reconciler.errors import InvalidRequestError, ReconcilerError, RevertRefusedError
-from reconciler.frozen import Json, present
+from reconciler.frozen import Json, StringMap, present
 from reconciler.serve.access.problems import problem_of
 from reconciler.serve.operator_page import views, words
 from reconciler.serve.operator_page.visits import Act, Given, Handler, NotDoneError, Visit
@@ -228,7 +228,7 @@ def look(visit: Visit) -> Response:
     )
 
 
-def _target(visit: Visit) -> dict[str, str]:
+def _target(visit: Visit) -> StringMap:
     """Return the target of an erasure: a fact, a session, or with neither the whole contact."""
     return present({"fact_id": visit.optional("fact"), "session_id": visit.optional("session")})
 

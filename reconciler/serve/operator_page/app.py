@@ -7,7 +7,6 @@ Instead of a bearer token a browser sends the secret of its login, in a cookie.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.frozen import in_order
+from reconciler.frozen import StringMap, in_order
 from reconciler.memory import Memory
 from reconciler.serve.access.grants import AccessProfile
 from reconciler.serve.access.http_door import (
@@ -60,7 +59,7 @@ form."""
 _LOGIN = "/login"
 _FILES = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
 _OPEN_PATHS = frozenset({_LOGIN, *_FILES})
-_HEADERS: Mapping[str, str] = {
+_HEADERS: StringMap = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -266,7 +265,7 @@ def _refuse(scope: Scope, problem: Problem) -> Response:
 
 
 def _problem_page(
-    problem: Problem, written: Mapping[str, str] | None = None, back: str | None = None
+    problem: Problem, written: StringMap | None = None, back: str | None = None
 ) -> Response:
     """A problem in words, with what to do."""
     told = page("problem.html", problem.status, problem=problem, written=written or {}, back=back)

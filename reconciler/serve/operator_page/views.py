@@ -17,7 +17,7 @@ from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory,
 from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
 from reconciler.domain.records.notes import ACCOUNT
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Json
+from reconciler.frozen import Json, StringMap
 from reconciler.ops.review.timeline import timeline
 from reconciler.serve.access.problems import Problem
 from reconciler.serve.http_api.answering import Paging, place_of, read_place, read_waiting_place
@@ -337,7 +337,7 @@ def _one_of(known: Iterable[WordT], name: str, visit: Visit) -> WordT | None:
     return chosen
 
 
-def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
+def _names(visit: Visit, contact_ids: Iterable[str | None]) -> StringMap:
     """Find the names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
     contacts = agent.contacts(contact_ids={each for each in contact_ids if each})

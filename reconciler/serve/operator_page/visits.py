@@ -30,7 +30,7 @@ from starlette.responses import RedirectResponse, Response
 
 from reconciler.bound_memory import AgentMemory, ContactMemory
 from reconciler.domain.records.decisions import Decision
-from reconciler.frozen import frozen
+from reconciler.frozen import StringMap, in_order
 from reconciler.memory import Memory
 from reconciler.ops.pages.report import environment
 from reconciler.serve.access.grants import Grant, NotGrantedError
@@ -109,7 +109,7 @@ class NotDoneError(ProblemError):
         super().__init__("not-done", status, told)
 
 
-@frozen
+@in_order
 class Visit:
     """One request of a person who is logged in.
 
@@ -170,7 +170,7 @@ class Visit:
         return self.grant.person(self.given.get("answered_by") or "operator")
 
     @property
-    def ids(self) -> dict[str, str]:
+    def ids(self) -> StringMap:
         """Return the agent and contact, as fields of a page's address."""
         return {"agent": self.agent_id, "contact": self.contact_id or ""}
 
@@ -278,12 +278,7 @@ def act(do: Act) -> Callable[[Request], Any]:
 
 
 def _visit(request: Request, given: Given) -> Visit:
-    return Visit(
-        memory=request.app.state.memory,
-        grant=request.scope[GRANT],
-        form_key=form_key_of(request),
-        given=given,
-    )
+    return Visit(request.app.state.memory, request.scope[GRANT], form_key_of(request), given)
 
 
 def form_key_of(request: Request) -> str:

@@ -28,7 +28,7 @@ from reconciler.domain.records.kinds import (
     GateReason,
 )
 from reconciler.errors import UnknownDecisionError, UnknownFactError
-from reconciler.frozen import Match, frozen
+from reconciler.frozen import Match, StringMap, frozen
 from reconciler.memory import Memory
 from reconciler.ops.pages.report import why_of as why_of
 from reconciler.reading.lexicon import lexicon
@@ -40,7 +40,7 @@ SETTLED = "Settled on the page."
 UNDONE = "Undone on the page."
 """The recorded reason if a person gave none."""
 
-_TABLES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+_TABLES: Mapping[str, StringMap] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 FIELDS, ACTIONS, DISPOSALS = _TABLES["fields"], _TABLES["actions"], _TABLES["disposals"]
@@ -185,7 +185,7 @@ def question(held: Decision) -> str:
     return f"{asked} Known until now: {known.rpartition('”')[0]}”." if found else asked
 
 
-def answerers(held: Decision, name: str) -> dict[str, str]:
+def answerers(held: Decision, name: str) -> StringMap:
     """Return who may answer a question: the value that the form sends, and the name to show."""
     me, contact = {"operator": f"I, {name}"}, {"contact": "the contact told me"}
     if held.disposal is Disposal.CONSENT:
