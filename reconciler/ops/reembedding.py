@@ -135,7 +135,11 @@ class Reembedding:
         )
 
     def _begun(self, embedder: Embedder) -> ModelMove:
-        """Start the move to this model, or continue it."""
+        """Start the move to this model, or continue it.
+
+        Raises:
+            InvalidRequestError: the store moves to another model, or does not move.
+        """
         self.check(embedder)
         model = embedder.model_id
         move = self._store.move()
@@ -145,7 +149,24 @@ class Reembedding:
         if move.state is MoveState.NONE and move.model != model:
             self._store.begin(model, embedder.dimension)
             move = self._store.move()
-        _check_move(move, embedder)
+        if move.state is MoveState.NONE:
+            raise InvalidRequestError(
+                f"the store is bound to {move.model}, and its move to {model} did not begin, "
+                "because another process moved it or cancelled the move; see `reconciler reembed "
+                "--status`"
+            )
+        if move.next_model != model:
+            raise InvalidRequestError(
+                f"the store is already moving to {move.next_model} ({move.moved:,} of "
+                f"{move.facts:,} facts); finish this move, or cancel it with `reconciler reembed "
+                f"--cancel`, before it moves to {model}"
+            )
+        if move.next_dimension != embedder.dimension:
+            raise InvalidRequestError(
+                f"the store is moving to {model} with vectors of {move.next_dimension} numbers, "
+                f"but this embedder makes vectors of {embedder.dimension}; cancel the move with "
+                "`reconciler reembed --cancel`"
+            )
         return move
 
     def _moved(
@@ -206,29 +227,3 @@ class Reembedding:
         """Find the ids of facts with a next vector, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
             yield from batches(ids, BATCH_SIZE)
-
-
-def _check_move(move: ModelMove, embedder: Embedder) -> None:
-    """Check that the store moves to this embedder's model.
-
-    Raises:
-        InvalidRequestError: the store moves to another model, or does not move.
-    """
-    model = embedder.model_id
-    if move.state is MoveState.NONE:
-        raise InvalidRequestError(
-            f"the store is bound to {move.model}, and its move to {model} did not begin, because "
-            "another process moved it or cancelled the move; see `reconciler reembed --status`"
-        )
-    if move.next_model != model:
-        raise InvalidRequestError(
-            f"the store is already moving to {move.next_model} ({move.moved:,} of {move.facts:,} "
-            "facts); finish this move, or cancel it with `reconciler reembed --cancel`, before it "
-            f"moves to {model}"
-        )
-    if move.next_dimension != embedder.dimension:
-        raise InvalidRequestError(
-            f"the store is moving to {model} with vectors of {move.next_dimension} numbers, but "
-            f"this embedder makes vectors of {embedder.dimension}; cancel the move with "
-            "`reconciler reembed --cancel`"
-        )

@@ -7,7 +7,7 @@ A contract test checks answers against the shapes; at run time they are not chec
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Generic, Literal, TypeVar, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from pydantic import BaseModel, create_model
 
@@ -19,7 +19,6 @@ from reconciler.domain.records.notes import Note, Slot
 from reconciler.frozen import Json, Strings, frozen, picked
 from reconciler.ops.review import health
 
-T = TypeVar("T")
 _OF_THE_GATE = ("said_subject", "said_attribute", "is_open")
 _OF_RECALLED = ("outcome", "left_out", "standing_left_out", "known", "waiting", "recall_id")
 
@@ -149,17 +148,14 @@ class AccessAnswer(BaseModel):
     name: str
 
 
-class Page(BaseModel, Generic[T]):
-    """A part of a list; ``next`` is ``after`` of the following part, null at the end."""
-
-    items: list[T]
-    next: str | None
-
-
 def page_of(name: str, kind: Any) -> type[BaseModel]:
     """Make the model of a page of these items."""
-    made: type[BaseModel] = create_model(f"{name}Page", __base__=Page[kind], __doc__=Page.__doc__)
-    return made
+    return create_model(
+        f"{name}Page",
+        __doc__="A part of a list; ``next`` is ``after`` of the following part, null at the end.",
+        items=(list[kind], ...),
+        next=(str | None, ...),
+    )
 
 
 ChangesPage = page_of("Changes", decisions.Change)

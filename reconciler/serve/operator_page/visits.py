@@ -287,7 +287,7 @@ def form_key_of(request: Request) -> str:
     It is made from the login's secret, but does not reveal it; nor can it be guessed where that
     secret is a name.
     """
-    secret: str = request.app.state.secret_of(request)
+    secret = request.app.state.secret_of(request)
     return hmac.new(_FORM_SECRET, secret.encode(), sha256).hexdigest()
 
 
