@@ -5,7 +5,7 @@
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Unpack
 
 from reconciler.async_memory import AsyncPart
 from reconciler.bound_memory import AgentMemory, ContactMemory
@@ -43,7 +43,7 @@ from reconciler.domain.records.sessions import Episode, Job, QueueReport, Sessio
 from reconciler.domain.tasks.tasks import AnyTaskState, Task, TaskState, WorkingMemory
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.domain.tools.tool import Style
-from reconciler.frozen import Json
+from reconciler.frozen import Json, Values
 from reconciler.memory import Memory
 from reconciler.ports.graph import EngineDescription
 from reconciler.service.sessions.extraction_worker import ExtractionWorker, WorkerThread
@@ -84,7 +84,7 @@ class AsyncMemoryContext(AsyncPart[MemoryContext]):
     ) -> list[RankedFact]: ...
     async def procedures(self) -> list[Procedure]: ...
     async def episodes(self) -> list[Episode]: ...
-    async def log_episode(self, turn: Turn | Mapping[str, Any]) -> Episode: ...
+    async def log_episode(self, turn: Turn | Values) -> Episode: ...
     async def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]: ...
     async def propose_procedure(
         self, name: str, steps: Sequence[str], episodes: Sequence[Episode]
@@ -99,7 +99,7 @@ class AsyncAgentTools(AsyncPart[AgentTools]):
     async def call(
         self,
         name: str,
-        arguments: Mapping[str, Any] | str | None,
+        arguments: Values | str | None,
         *,
         call_id: str | None = ...,
         message_id: str | None = ...,
@@ -172,7 +172,7 @@ class AsyncContactMemory(AsyncPart[ContactMemory]):
     async def briefing(self, query: str = ..., *, limit: int | None = ...) -> Briefing: ...
     async def context(
         self,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         budget_tokens: int | None = ...,
         shown: Sequence[str] | None = ...,
@@ -221,7 +221,7 @@ class AsyncContactMemory(AsyncPart[ContactMemory]):
     async def submit_session(
         self,
         session_id: str | None,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         channel: str = ...,
         started_at: datetime | None = ...,
@@ -366,7 +366,7 @@ class AsyncAgentMemory(AsyncPart[AgentMemory]):
     async def submit_session(
         self,
         session_id: str | None,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         speakers: Mapping[str, str],
         channel: str = ...,

@@ -61,7 +61,7 @@ from reconciler.errors import (
     InvalidSessionError,
     UnknownDecisionError,
 )
-from reconciler.frozen import Strings, present
+from reconciler.frozen import Strings, StringSet, Values, present
 from reconciler.tracing import about, span
 
 if TYPE_CHECKING:
@@ -782,7 +782,7 @@ class ContactMemory(BoundMemory):
         known = services.recall.known(self._scope)
         least, book = self._settings.recall.confidence_min, self._attributes
 
-        def opening(facts: Sequence[Fact]) -> tuple[list[SlotValue], frozenset[str]]:
+        def opening(facts: Sequence[Fact]) -> tuple[list[SlotValue], StringSet]:
             profile = services.records.values_of(facts, known.conflicts, least, book)
             return profile, opens_conversations(facts, profile, now)
 
@@ -819,7 +819,7 @@ class ContactMemory(BoundMemory):
 
     def context(
         self,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         budget_tokens: int | None = None,
         shown: Sequence[str] | None = None,
@@ -1119,7 +1119,7 @@ class ContactMemory(BoundMemory):
     def submit_session(
         self,
         session_id: str | None,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         channel: str = "chat",
         started_at: datetime | None = None,
@@ -1746,7 +1746,7 @@ for _name, _call in [*vars(ContactMemory).items()]:
         setattr(ContactMemory, _name, _at_home(_call))
 
 
-def _last_turns(given: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
+def _last_turns(given: Iterable[Turn | Values]) -> tuple[Turn, ...]:
     """The last turns of a conversation.
 
     Raises:
@@ -1897,7 +1897,7 @@ class AgentMemory(BoundMemory):
     def submit_session(
         self,
         session_id: str | None,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         speakers: Mapping[str, str],
         channel: str = "chat",

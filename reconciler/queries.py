@@ -38,7 +38,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from reconciler.errors import QueryFileError
-from reconciler.frozen import Match, Strings, in_order
+from reconciler.frozen import Match, Strings, StringSet, in_order
 from reconciler.resources import resource_path
 
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
@@ -112,13 +112,13 @@ class Statement:
     """
 
     text: str
-    params: frozenset[str]
+    params: StringSet
     condition: tuple[str, Callable[[Any], bool]] | None = None
     loops: tuple[Loop, ...] = ()
     is_together: bool = False
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> StringSet:
         """Parameters that its text, its condition or its loops name, by their first names."""
         paths = {*self.params, *(loop.path for loop in self.loops)}
         if self.condition is not None:
@@ -148,7 +148,7 @@ class Query:
 
     name: str
     mode: str
-    params: frozenset[str]
+    params: StringSet
     returns: Strings
     statements: tuple[Statement, ...]
     loop: Loop | None = None
@@ -238,7 +238,7 @@ def parse_query(name: str, text: str) -> Query:
         text = f"{usual};\n{_CONDITION.sub('', text)}"
     statements = _statements(_CAPTION.sub(_captioned, text))
     loop = _loop(header.get("script for each", ""))
-    params = frozenset[str]().union(*(statement.needs for statement in statements))
+    params = StringSet().union(*(statement.needs for statement in statements))
     if loop:
         params = params - {loop.name} | {loop.path.split(".")[0]}
     returning = [statement.text for statement in statements if "RETURN" in statement.text]
@@ -311,7 +311,7 @@ def _held(told: str) -> Callable[[Any], bool]:
     return _OF_LISTS.get(told.strip()) or (lambda value: str(value) in words)
 
 
-def _is_without(names: frozenset[str], maps: Sequence[Parameters]) -> bool:
+def _is_without(names: StringSet, maps: Sequence[Parameters]) -> bool:
     """Whether neither maps nor their commits hold more than null or nothing under some names."""
     return all(
         names.isdisjoint(name for name, value in each.items() if value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ import ladybug
 
 from reconciler.adapters.cleared_memory import cleared_memory
 from reconciler.errors import GraphClosedError, GraphUnavailableError
+from reconciler.frozen import Values
 from reconciler.ports.graph import Row
 from reconciler.turns import Turns
 
@@ -86,7 +87,7 @@ class PlanningConnection(ladybug.Connection):
             self._plans.clear()
             self._planned_at_bytes = written_bytes
 
-    def rows(self, text: str, given: Mapping[str, Any] | None = None) -> list[Row]:
+    def rows(self, text: str, given: Values | None = None) -> list[Row]:
         """Rows of one statement; times are UTC.
 
         Raises:
@@ -101,7 +102,7 @@ class PlanningConnection(ladybug.Connection):
             columns = result.get_column_names()
             return [dict(zip(columns, row, strict=True)) for row in lists]
 
-    def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
+    def columns(self, text: str, given: Values) -> list[Row]:
         """Like ``rows``, but returns all rows as one row with a list for each column.
 
         No row if there are none.

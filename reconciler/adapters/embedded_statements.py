@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from reconciler.errors import QueryFileError
-from reconciler.frozen import Match, Strings
+from reconciler.frozen import Match, Strings, StringSet
 from reconciler.queries import PARAMETER, Parameters, Statement, value_at
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
@@ -81,7 +81,7 @@ def bound_together(statement: Statement, runs: Sequence[Parameters]) -> Iterator
     if len(runs) == 1:
         yield bound(statement, runs[0])
         return
-    alike: dict[frozenset[str], list[_Told]] = {}
+    alike: dict[StringSet, list[_Told]] = {}
     for given in runs:
         maps, values = _told(statement, given)
         lists = frozenset(path for path, value in values.items() if isinstance(value, list))
@@ -157,14 +157,12 @@ def _with_bounds(statement: Statement, values: Values) -> tuple[Statement, Value
 
 
 @cache
-def _sorted(params: frozenset[str]) -> Strings:
+def _sorted(params: StringSet) -> Strings:
     return tuple(sorted(params))
 
 
 @cache
-def _text(
-    statement: Statement, keys: tuple[tuple[str, Strings], ...], nulls: frozenset[str]
-) -> str:
+def _text(statement: Statement, keys: tuple[tuple[str, Strings], ...], nulls: StringSet) -> str:
     """Write out the maps of a text, and leave out these values."""
     maps = dict(keys)
     for path, names in keys:

@@ -32,7 +32,7 @@ from reconciler.errors import (
     QueryError,
 )
 from reconciler.forks import Maker, leave_alone_in_children
-from reconciler.frozen import Strings
+from reconciler.frozen import Strings, StringSet
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     PARAMETER,
@@ -215,7 +215,7 @@ class Neo4jGraph:
         leave_alone_in_children(self)
         self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
-        self._probe: Future[frozenset[str] | None] | None = None
+        self._probe: Future[StringSet | None] | None = None
         self._last_sign_at = 0.0
         self._built: set[str] = set()
         self._gone_without: set[str] = set()
@@ -465,13 +465,13 @@ class Neo4jGraph:
         wait(either, until - now, FIRST_COMPLETED)
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
-    def _probed(self) -> Future[frozenset[str] | None]:
+    def _probed(self) -> Future[StringSet | None]:
         """A cheap probe: lists the calls that the server works on; one probe serves all callers."""
         if self._probe is None or self._probe.done():
             self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
 
-    def _marks(self, driver: neo4j.Driver) -> frozenset[str] | None:
+    def _marks(self, driver: neo4j.Driver) -> StringSet | None:
         """Marks of the calls that the server works on; None if it knows only some of them.
 
         Each member of a cluster knows only its own calls.
@@ -620,7 +620,7 @@ class _Marked(neo4j.Query):
         return super().__str__()
 
 
-def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) -> bool:
+def _is_lost(statement: _Marked | None, probe: Future[StringSet | None]) -> bool:
     """True if the server said that it does not know a call that was sent to it."""
     if statement is None or statement.sent_at is None:
         return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from reconciler.adapters.model_files import (
 )
 from reconciler.errors import ConfigurationError
 from reconciler.floats import Floats
-from reconciler.frozen import in_order
+from reconciler.frozen import Values, in_order
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -136,7 +136,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def session_of(graph: bytes, folder: Path, given: Mapping[str, Any] | None = None) -> Any:
+def session_of(graph: bytes, folder: Path, given: Values | None = None) -> Any:
     """Load a graph, ready to run, with the weights from a folder and those that are given by name.
 
     With given weights the graph runs in one thread: it is too small for several threads.

@@ -7,7 +7,7 @@ by name, the rest of the session leaves it out.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from reconciler.adapters.structured_calls import (
     opened,
     usage_of,
 )
+from reconciler.frozen import Values
 
 if TYPE_CHECKING:
     import openai
@@ -63,7 +64,7 @@ class Dispensable:
         parts: by name.
     """
 
-    def __init__(self, parts: Mapping[str, Any]) -> None:
+    def __init__(self, parts: Values) -> None:
         self.parts = parts
 
     async def reply(self, send: Callable[[], Awaitable[Any]]) -> str:
@@ -149,7 +150,7 @@ class _Client:
         return f"{self._prompt}\n\nAnswer with one JSON object of this schema alone:\n{schema}"
 
 
-def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
+def _rejected(error: openai.APIStatusError, sent: Values) -> str | None:
     """The optional part of the request that the server rejects by name; None if there is none."""
     if error.status_code not in _REJECTING:
         return None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
 from typing import Any
@@ -32,7 +32,7 @@ from stdnum.us import itin, ssn
 
 from reconciler.adapters.rules_finder import rules_of, stdnum_module
 from reconciler.frozen import in_order
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 
 _FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
 
@@ -57,7 +57,7 @@ class NumberRule:
     is_valid: Callable[[str], bool] = bool
     accepts: _Accepts = _anywhere
 
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
+    def find(self, text: str) -> SensitiveSpans:
         """The longest accepted span of each match; a span may end at the end of any group."""
         for match in _compiled(self.pattern).finditer(text):
             start = match.start()
@@ -166,7 +166,7 @@ def _has_birthday(read: Callable[[str], date], number: str) -> bool:
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
 
 
-def find_personal_data(text: str) -> Iterator[SensitiveSpan]:
+def find_personal_data(text: str) -> SensitiveSpans:
     """Finds e-mail addresses, and numbers by their shape or label; needs no language model.
 
     A pattern is compiled at its first use.

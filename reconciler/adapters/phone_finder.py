@@ -10,11 +10,10 @@ finds are combined.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import regex
 
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 
 _SHAPE = (
     r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
@@ -54,7 +53,7 @@ _NO_PHONE_BEFORE = re.compile(
 )
 
 
-def find_phones(text: str) -> Iterator[SensitiveSpan]:
+def find_phones(text: str) -> SensitiveSpans:
     """Finds telephone numbers, with their extension if there is one."""
     for match in _PHONE.finditer(text):
         start, end = match.span()

@@ -16,14 +16,14 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import Pattern, in_order
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _TokenRule:
     allowed: Sequence[str] = ()
     source: str = ""
 
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
+    def find(self, text: str) -> SensitiveSpans:
         """Tokens in a text that holds one of the keywords."""
         for match in _compiled(self.pattern).finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
@@ -72,7 +72,7 @@ class _TokenRule:
         return _entropy(value) >= self.entropy
 
 
-def find_vendors_tokens(text: str) -> Iterator[SensitiveSpan]:
+def find_vendors_tokens(text: str) -> SensitiveSpans:
     """Finds vendors' keys and tokens; every span is a SECRET.
 
     A rule is compiled for the first text that holds one of its keywords.
@@ -154,7 +154,7 @@ class _Numbers:
         return any(stdnum_module(name).is_valid(number) for name in self.checks)
 
 
-def find_named_numbers(text: str) -> Iterator[SensitiveSpan]:
+def find_named_numbers(text: str) -> SensitiveSpans:
     """Finds numbers of persons after their names, if their check digits are right."""
     if sum(map(str.isdigit, text)) < _DIGITS_MIN:
         return
@@ -163,7 +163,7 @@ def find_named_numbers(text: str) -> Iterator[SensitiveSpan]:
             yield from _after(text, label.end(), numbers)
 
 
-def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
+def _after(text: str, start: int, numbers: _Numbers) -> SensitiveSpans:
     """The first number that passes a check, joined from as many of the next pieces as fit."""
     pieces = [*_PIECE.finditer(text, start, start + _REACH)]
     for at in range(min(len(pieces), _STARTS_MAX)):

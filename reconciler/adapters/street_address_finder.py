@@ -16,13 +16,13 @@ from typing import Any
 import regex
 
 from reconciler.adapters.rules_finder import rules_of
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 
 _DIGIT = re.compile(r"\d")
 _PART = re.compile(r"\{([a-z_]+)\}")
 
 
-def find_street_addresses(text: str) -> Iterator[SensitiveSpan]:
+def find_street_addresses(text: str) -> SensitiveSpans:
     """Finds street addresses, with the flat, place and postcode that follow.
 
     The forms are compiled at their first use, which takes longer than any later use.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice, product
 
-from reconciler.frozen import Match, Pattern
+from reconciler.frozen import Match, Pattern, StringSet
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.named_secrets.grammar import (
     ADDRESS,
@@ -22,7 +22,7 @@ from reconciler.reading.named_secrets.grammar import (
     is_made_up,
 )
 from reconciler.reading.named_secrets.shapes import find_account_numbers
-from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, SensitiveSpans
 
 Span = tuple[int, int]
 Spans = Iterator[Span]
@@ -74,7 +74,7 @@ _MEASURE = re.compile(
 )
 
 
-def find_told_secrets(text: str, *, of_ids: bool = False) -> Iterator[SensitiveSpan]:
+def find_told_secrets(text: str, *, of_ids: bool = False) -> SensitiveSpans:
     """Finds what a text says is a password, a PIN, a code or a key; every span is a SECRET.
 
     Args:
@@ -101,7 +101,7 @@ def _any_of(name: str) -> Pattern:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def _listed(name: str) -> frozenset[str]:
+def _listed(name: str) -> StringSet:
     return lexicon("secrets").word_set(name)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, Values, frozen, in_order
 
 __all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
 
@@ -70,9 +70,7 @@ class Graph(Protocol):
     def engine(self) -> str:
         """``neo4j``, ``embedded`` or another: which dialect folder its queries come from."""
 
-    def run(
-        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
-    ) -> list[Row]:
+    def run(self, name: str, parameters: Values, seconds_max: float | None = None) -> list[Row]:
         """Run one named query in a separate transaction, and return its rows.
 
         Args:
@@ -90,7 +88,7 @@ class Graph(Protocol):
             GraphStorageError: the disk is full or failing, or the stored data is damaged.
         """
 
-    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+    def begin(self, name: str, parameters: Values) -> Callable[[], list[Row]]:
         """Begin to ``run`` a read; the returned function waits for its rows, or its error.
 
         A distant engine reads in the meantime. An engine in this process may read at the end; both

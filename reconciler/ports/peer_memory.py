@@ -5,10 +5,9 @@ A reader only translates. It writes nothing, judges nothing, and holds no more t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Values, in_order
 
 __all__ = ["Carried", "NotCarried", "PeerSystem"]
 
@@ -25,7 +24,7 @@ class Carried:
     """
 
     number: int
-    line: Mapping[str, Any]
+    line: Values
 
 
 @in_order

@@ -17,10 +17,10 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Match, Pattern, Strings, frozen, grouped, in_order
+from reconciler.frozen import Match, Pattern, Strings, StringSet, Values, frozen, grouped, in_order
 from reconciler.reading.needed_literals import needed_literals
 from reconciler.resources import read_config, resource_path
 
@@ -81,7 +81,7 @@ class Lexicon:
             raise ConfigurationError(f"{self.source}: [lists] lacks {name}; add it")
         return self.lists[name]
 
-    def word_set(self, *names: str) -> frozenset[str]:
+    def word_set(self, *names: str) -> StringSet:
         """Return the words of some lists as a set."""
         return frozenset().union(*map(self.words, names))
 
@@ -140,7 +140,7 @@ def _reader(of: type[T]) -> TypeAdapter[T]:
     return TypeAdapter(of)
 
 
-def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
+def read_lexicon(source: str, tables: Values) -> Lexicon:
     """Make the lexicon that the tables of a file describe.
 
     Raises:

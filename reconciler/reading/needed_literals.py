@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reconciler.frozen import Match
+from reconciler.frozen import Match, StringSet
 
 _SPELLINGS_MAX = 100
 """The most spellings of a piece that are followed through the next pieces."""
@@ -42,11 +42,11 @@ class _Need(NamedTuple):
         literals: of many spellings, what each holds one of; empty where that is not known.
     """
 
-    spellings: frozenset[str] | None
-    literals: frozenset[str] = frozenset()
+    spellings: StringSet | None
+    literals: StringSet = frozenset()
 
     @property
-    def needed(self) -> frozenset[str]:
+    def needed(self) -> StringSet:
         if self.spellings is None:
             return self.literals
         return frozenset() if "" in self.spellings else self.spellings
@@ -55,7 +55,7 @@ class _Need(NamedTuple):
 _NOTHING, _ANYTHING = _Need(frozenset({""})), _Need(None)
 
 
-def needed_literals(expression: str) -> frozenset[str]:
+def needed_literals(expression: str) -> StringSet:
     """Return the literals of which a text must hold one; empty if any text may match."""
     if _NOT_READ.search(expression):
         return frozenset()
@@ -113,7 +113,7 @@ def _repeated(once: _Need, times: str) -> _Need:
 
 def _sequence(needs: Iterable[_Need]) -> _Need:
     """Return the literals of a row of pieces that the fewest texts hold."""
-    spelled, candidates = frozenset({""}), [frozenset[str]()]
+    spelled, candidates = frozenset({""}), [StringSet()]
     for need in needs:
         if need.spellings and len(spelled) * len(need.spellings) <= _SPELLINGS_MAX:
             spelled = frozenset(start + end for start in spelled for end in need.spellings)
@@ -130,14 +130,14 @@ def _any_of(branches: Sequence[_Need]) -> _Need:
         return branches[0]
     spellings = [branch.spellings for branch in branches]
     if None not in spellings:
-        every = frozenset[str]().union(*filter(None, spellings))
+        every = StringSet().union(*filter(None, spellings))
         if len(every) <= _SPELLINGS_MAX:
             return _Need(every)
     needed = [branch.needed for branch in branches]
     return _Need(None, frozenset().union(*needed) if all(needed) else frozenset())
 
 
-def _commonness(literals: frozenset[str]) -> float:
+def _commonness(literals: StringSet) -> float:
     """Return how many texts hold one of them, by their lengths; all texts hold spaces."""
     if not literals:
         return float("inf")

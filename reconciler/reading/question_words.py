@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from reconciler.floats import Flags, Rows, Scores
-from reconciler.frozen import Pattern, Strings, in_order
+from reconciler.frozen import Pattern, Strings, StringSet, in_order
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.guard.tokens import UNSPACED
 from reconciler.reading.lexicon import lexicon
@@ -241,7 +241,7 @@ def _agreeing(verb: str, subject: str) -> str:
 
 
 @cache
-def _words_listed(*names: str) -> frozenset[str]:
+def _words_listed(*names: str) -> StringSet:
     return lexicon("third_person").word_set(*names)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -61,6 +61,9 @@ class SensitiveSpan:
         """Return the same span in a text that begins this many characters earlier."""
         return SensitiveSpan(self.start + by, self.end + by, self.kind)
 
+
+SensitiveSpans = Iterator[SensitiveSpan]
+"""Spans as a finder meets them."""
 
 _GRAVITY = {kind: rank for rank, kind in enumerate(SensitiveKind)}
 

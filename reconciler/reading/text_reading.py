@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from reconciler.frozen import Match, in_order
+from reconciler.frozen import Match, StringSet, in_order
 from reconciler.reading.lexicon import Held, cues_of, lexicon
 
 
@@ -219,7 +219,7 @@ def _opens_line(text: str, at: int) -> bool:
 
 
 @cache
-def _words_listed(name: str) -> frozenset[str]:
+def _words_listed(name: str) -> StringSet:
     return lexicon("sentences").word_set(name)
 
 

@@ -35,7 +35,7 @@ from reconciler.domain.recalling.ranking import (
 )
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery, told
 from reconciler.domain.recalling.recalled import Recalled, with_accounts
-from reconciler.domain.records.facts import Conflict, Fact, FactUse, FoundFact, RankedFact
+from reconciler.domain.records.facts import Conflict, Fact, Facts, FactUse, FoundFact, RankedFact
 from reconciler.domain.records.kinds import LASTING, Clock, FactState
 from reconciler.domain.records.notes import ACCOUNT, CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
@@ -77,11 +77,11 @@ class Known:
             while it is valid.
     """
 
-    facts: Sequence[Fact]
+    facts: Facts
     numbers: Numbers
     conflicts: Sequence[Conflict]
     uses: Sequence[Fact | FactUse]
-    lasting: Callable[[object, datetime, Callable[[Sequence[Fact]], Any]], Any]
+    lasting: Callable[[object, datetime, Callable[[Facts], Any]], Any]
 
     @property
     def recallable(self) -> Recallable:

@@ -46,6 +46,7 @@ from reconciler.domain.records.erasures import (
 from reconciler.domain.records.facts import (
     Conflict,
     Fact,
+    Facts,
     Relations,
     Standing,
     Supersession,
@@ -54,7 +55,7 @@ from reconciler.domain.records.facts import (
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState, Sensitivity
 from reconciler.domain.records.notes import Note, Remembered, Scope
 from reconciler.errors import ErasedError
-from reconciler.frozen import frozen
+from reconciler.frozen import StringSet, frozen
 from reconciler.reading.kinds import RecallSemantics
 from reconciler.reading.question_words import about_the_contact
 from reconciler.reading.values.look_alikes import as_seen
@@ -84,7 +85,7 @@ def sayings(scope: Scope, said: Remembered) -> set[str]:
 
 _LINK = frozenset({"new_id", "old_id", "decided_by"})
 
-STAYS: Mapping[type, frozenset[str]] = {
+STAYS: Mapping[type, StringSet] = {
     Assessment: frozenset({"policy_version", "domain"}),
     CheckFinding: frozenset({"check"}),
     Conflict: _LINK,
@@ -340,7 +341,7 @@ class ContactRecords:
         session_keys: the sessions' ids by their keys.
     """
 
-    facts: Sequence[Fact]
+    facts: Facts
     links: Sequence[Supersession]
     decisions: Sequence[Decision]
     judged: Sequence[Judged]
@@ -488,7 +489,7 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
     return (slot.subject, slot.attribute) == (target.about, target.attribute)
 
 
-def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
+def _same_facts(named: Facts, known: ContactRecords) -> list[Fact]:
     """These facts and all that say the same, by restatement, by slot or by words."""
     by_id = by_fact_id(known.facts)
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]

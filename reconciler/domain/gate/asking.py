@@ -16,7 +16,7 @@ from itertools import islice
 
 from reconciler.frozen import Match
 from reconciler.reading.lexicon import Cues, Held, lexicon
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 from reconciler.reading.text_reading import read_text
 
 Find = Callable[[str], Sequence[SensitiveSpan]]
@@ -104,7 +104,7 @@ def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensit
                     yield text, spans
 
 
-def _piece(word: Match, find: Find) -> Iterator[SensitiveSpan]:
+def _piece(word: Match, find: Find) -> SensitiveSpans:
     for statement in _PIECE_OF:
         yield from _found_in(statement, word[0], word.start(), find)
 
@@ -133,7 +133,7 @@ def _answers(
 
 def _secrets_in_answer(
     statement: str, answer: str, find: Find, *, is_at_once: bool
-) -> Iterator[SensitiveSpan]:
+) -> SensitiveSpans:
     """The secrets in an answer."""
     words = [word for word in _WORD.finditer(answer) if any(map(str.isalpha, word[0]))]
     if is_at_once or len(words) <= 1:
@@ -144,7 +144,7 @@ def _secrets_in_answer(
             yield from _found_in(_STRONG, word[0], word.start(), find)
 
 
-def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[SensitiveSpan]:
+def _found_in(statement: str, told: str, start: int, find: Find) -> SensitiveSpans:
     """The secrets that follow the beginning of a statement, with their places in the answer."""
     for span in find(statement + told):
         if span.kind is SensitiveKind.SECRET and span.start >= len(statement):

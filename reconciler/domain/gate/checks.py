@@ -24,7 +24,7 @@ from reconciler.domain.records.candidates import (
     ScorePart,
 )
 from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
-from reconciler.frozen import frozen
+from reconciler.frozen import StringSet, frozen
 from reconciler.reading.cues.classification import Literalness, is_asked_to_keep, is_withdrawal
 from reconciler.reading.cues.languages import unread_language
 from reconciler.reading.cues.leanings import Leaning
@@ -341,7 +341,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _listed(kinds: frozenset[str]) -> str:
+def _listed(kinds: StringSet) -> str:
     return ", ".join(sorted(str(kind).replace("_", " ") for kind in kinds))
 
 

@@ -18,7 +18,7 @@ from reconciler.domain.gate.asking import Find, asked_for
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Session
-from reconciler.frozen import Json, Pattern, Strings, frozen
+from reconciler.frozen import Json, Pattern, Strings, StringSet, Values, frozen
 from reconciler.reading.cues.leanings import NO_LEANINGS, Leanings
 from reconciler.reading.guard import is_english
 from reconciler.reading.named_secrets import kind_of_name
@@ -34,7 +34,7 @@ from reconciler.reading.sensitive_data import (
 if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
 
-AS_GIVEN: Mapping[type, frozenset[str]] = {
+AS_GIVEN: Mapping[type, StringSet] = {
     Scope: frozenset({"tenant", "agent_id", "contact_id"}),
     Note: frozenset({"session_id", "idempotency_key"}),
     Evidence: frozenset({"episode_id", "session_id", "session_key"}),
@@ -360,7 +360,7 @@ def _clean_evidence(evidence: Evidence, cleaner: _Cleaner) -> Evidence:
     return replace(evidence, **changed, is_cleaned=True) if changed else evidence
 
 
-def _changed(record: object, cleaned: Mapping[str, Any]) -> Json:
+def _changed(record: object, cleaned: Values) -> Json:
     """The changed fields of a record; most records have none, and are then not copied."""
     return {name: value for name, value in cleaned.items() if value != getattr(record, name)}
 

@@ -18,6 +18,7 @@ from reconciler.domain.gate.reading import ClaimReading
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT
+from reconciler.frozen import StringSet
 from reconciler.reading.cues.classification import (
     CLAIMS_OPENING,
     Literalness,
@@ -318,11 +319,11 @@ def _days(candidate: Candidate) -> str:
     return " ".join((*days, f"{year} {year + 1}"))
 
 
-def _words(text: str) -> frozenset[str]:
+def _words(text: str) -> StringSet:
     return frozenset(_WORDS.findall(text.casefold()))
 
 
-def _numbers(text: str) -> frozenset[str]:
+def _numbers(text: str) -> StringSet:
     return frozenset(_NUMBER.findall(text))
 
 
@@ -339,7 +340,7 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
     return text.strip()
 
 
-def _relatives(text: str) -> frozenset[str]:
+def _relatives(text: str) -> StringSet:
     """The people in a text, by their relation to another person; "the assistant" is the agent."""
     said = " ".join(_WORDS.findall(_without_hyphens(text).casefold())).replace("the assistant", "")
     return words_of("relative").intersection(said.split())

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Pattern, Strings, frozen
+from reconciler.frozen import Pattern, Strings, StringSet, Values, frozen
 from reconciler.reading.cues.classification import Weight
 from reconciler.reading.cues.topics import Topics, TopicTerms
 from reconciler.reading.kinds import Category, RecallSemantics
@@ -115,9 +115,9 @@ class LifetimeRule(_PolicyTable):
     """The facts that never expire."""
 
     lasting: frozenset[Weight]
-    lasting_topics: frozenset[str] = frozenset()
+    lasting_topics: StringSet = frozenset()
     lasting_importance_min: Share
-    passing_attributes: frozenset[str] = frozenset()
+    passing_attributes: StringSet = frozenset()
 
 
 class ConfirmationRule(_PolicyTable):
@@ -129,7 +129,7 @@ class ConfirmationRule(_PolicyTable):
     lapses_days: float = Field(gt=0, le=36_500)
     importance_min: Share = 0.8
     consent_importance_min: Share = 0.5
-    unasked_topics: frozenset[str] = frozenset(
+    unasked_topics: StringSet = frozenset(
         ["religion", "ethnicity", "politics", "orientation", "union", "finance"]
     )
     session_questions_max: int = Field(default=2, ge=0)
@@ -155,7 +155,7 @@ class RefuseRule(_PolicyTable):
     """A pattern that some domains never store, and the sources that are excepted."""
 
     name: str = Field(min_length=1)
-    domains: frozenset[str] = Field(min_length=1)
+    domains: StringSet = Field(min_length=1)
     pattern: Pattern
     unless_source: frozenset[SourceKind] = frozenset()
 
@@ -164,7 +164,7 @@ class DomainRule(_PolicyTable):
     """The exceptions of one domain."""
 
     fact_lifetime_days: Days | None = None
-    consent_topics: frozenset[str] = frozenset()
+    consent_topics: StringSet = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: Strings = ()
 
@@ -237,7 +237,7 @@ class GatePolicy:
     topics: Topics = field(hash=False, compare=False)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
+    def from_mapping(cls, mapping: Values, domain: str | None = None) -> GatePolicy:
         """Policy that a parsed ``policy.toml`` describes.
 
         Args:

@@ -12,7 +12,7 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Remembered
-from reconciler.frozen import Strings, field_names, frozen
+from reconciler.frozen import Strings, StringSet, field_names, frozen
 from reconciler.reading.cues.classification import (
     Literalness,
     LiteralnessFinding,
@@ -296,7 +296,7 @@ _Words = Mapping[str, str | Sequence[str]]
 """The texts of a note's fields, without the slot and the ids."""
 
 
-def _listed(words: _Words, names: frozenset[str]) -> Iterator[str]:
+def _listed(words: _Words, names: StringSet) -> Iterator[str]:
     """The texts of these fields."""
     for name, said in words.items():
         if name in names:

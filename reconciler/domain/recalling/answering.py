@@ -11,7 +11,7 @@ from datetime import datetime
 
 from reconciler.domain.records.notes import check_utterance
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import StringSet, frozen
 
 _RECALL_ID_LENGTH_MAX = 50_000
 _SIGNED = "\0\0{}"
@@ -54,7 +54,7 @@ def recall_id_of(fact_ids: Iterable[str], at: datetime, sign: Callable[[str], st
     return f"{told}/{sign(_SIGNED.format(told))}"
 
 
-def read_recall_id(recall_id: str, sign: Callable[[str], str]) -> tuple[datetime, frozenset[str]]:
+def read_recall_id(recall_id: str, sign: Callable[[str], str]) -> tuple[datetime, StringSet]:
     """Return the time that a recall is about, and how the ids of its facts begin.
 
     Raises:

@@ -15,7 +15,7 @@ import numpy as np
 
 from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.floats import Floats
-from reconciler.frozen import in_order
+from reconciler.frozen import StringSet, in_order
 
 SPREADS = 2.3
 """Standard deviations by which a question must be nearer to a known question of an attribute than
@@ -74,7 +74,7 @@ class AttributeQuestions:
         self._generic, self._personal = generic, vectors[:0] if personal is None else personal
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def names(self) -> StringSet:
         """Attributes that have questions."""
         return frozenset(self._names)
 

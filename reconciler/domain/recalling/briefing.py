@@ -39,7 +39,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import CONTACT_SUBJECT, TEXT_LENGTH_MAX, has_words
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.frozen import Json, Strings, frozen
+from reconciler.frozen import Json, Strings, StringSet, frozen
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import days_in, may_name_days
 
@@ -195,7 +195,7 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[Strings, int]:
 
 def opens_conversations(
     facts: Iterable[Fact], profile: Iterable[SlotValue], now: datetime
-) -> frozenset[str]:
+) -> StringSet:
     """The ids of the facts for the opening of each conversation.
 
     They say who the contact is, how to reach them, and the dates of the next 30 days.

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from reconciler.domain.recalling.prompting import quoted, shown_text
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Facts
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import Strings, frozen
 from reconciler.reading.named_secrets import without_secrets
@@ -122,7 +122,7 @@ class Doubts:
     theirs: Sequence[ActCheck]
 
 
-def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: Doubts) -> ActCheck:
+def check(asked: Mapping[str, Facts], limits: Facts, doubts: Doubts) -> ActCheck:
     """Check whether an act may rest on facts.
 
     Args:
@@ -153,9 +153,7 @@ def check(asked: Mapping[str, Sequence[Fact]], limits: Sequence[Fact], doubts: D
     )
 
 
-def _about(
-    about: str, facts: Sequence[Fact], doubts: Doubts
-) -> Iterator[tuple[Advice, str, str | None]]:
+def _about(about: str, facts: Facts, doubts: Doubts) -> Iterator[tuple[Advice, str, str | None]]:
     for reason, names in doubts.of_names.items():
         if about in names:
             yield Advice.ASK, reason, None

@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import islice, pairwise
 from typing import TypeVar
 
-from reconciler.domain.records.facts import Fact, FiledFact, FoundIn
+from reconciler.domain.records.facts import Fact, Facts, FiledFact, FoundIn
 from reconciler.domain.records.kinds import Sensitivity
 from reconciler.domain.records.notes import (
     SCOPE_PART_LENGTH_MAX,
@@ -256,7 +256,7 @@ def by_fit(procedures: Sequence[Procedure], goal: str, cosines: Sequence[float])
     ]
 
 
-def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:
+def _procedure(name: str, versions: Facts) -> Procedure:
     keys = [fact.slot.value_key for fact in versions if fact.slot]
     changes = sum(one != other for one, other in pairwise(keys))
     last = versions[-1]

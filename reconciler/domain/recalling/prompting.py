@@ -23,7 +23,7 @@ from reconciler.domain.recalling.recalled import (
     holds_until_settled,
     is_never_cut,
 )
-from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
+from reconciler.domain.records.facts import Fact, Facts, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.reading.kinds import Category, RecallSemantics
@@ -343,7 +343,7 @@ def without_recalled(text: str) -> str | None:
 
 def _line(
     fact: Fact,
-    others: Sequence[Fact],
+    others: Facts,
     handles: Handles,
     *,
     is_upcoming: bool,
@@ -388,7 +388,7 @@ def _without_tokens(text: str, kept: str | None = None) -> str:
     return VALUE_TOKEN.sub(kind, text)
 
 
-def _marks(fact: Fact, others: Sequence[Fact], handles: Handles) -> Iterator[str]:
+def _marks(fact: Fact, others: Facts, handles: Handles) -> Iterator[str]:
     """Marks in front of a fact: they tell a model how to take it."""
     if fact.category in _NAMED:
         yield str(fact.category)

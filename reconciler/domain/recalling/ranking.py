@@ -25,7 +25,7 @@ from reconciler.domain.recalling.recalled import (
     is_never_cut,
     tells_of_allergy,
 )
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Facts
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
@@ -104,7 +104,7 @@ def cosines_to(vectors: Floats, vector: Floats) -> Floats:
     return cosines
 
 
-def numbers_of(facts: Sequence[Fact]) -> Numbers:
+def numbers_of(facts: Facts) -> Numbers:
     """Numbers that rank these facts, a row each, in their order.
 
     An archived fact ranks like a fact that expired long ago.

@@ -34,7 +34,7 @@ from reconciler.domain.recalling.ranking import (
     telling,
 )
 from reconciler.domain.recalling.recalled import Recalled, ends_own_value, suspended_ids
-from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.facts import Fact, Facts, RankedFact
 from reconciler.domain.records.notes import CONTACT_SUBJECT, MEMBERSHIP
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.values.placing import NAMING
@@ -138,7 +138,7 @@ class Recallable:
 
     def __init__(
         self,
-        facts: Sequence[Fact],
+        facts: Facts,
         vectors: Floats | None = None,
         disputes: Mapping[str, Sequence[str]] | None = None,
         numbers: Numbers | None = None,

@@ -25,7 +25,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot, keyed
 from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
-from reconciler.frozen import Strings, frozen, grouped
+from reconciler.frozen import Strings, StringSet, frozen, grouped
 from reconciler.reading.guard import (
     deny_each_other,
     holds_no_more,
@@ -631,7 +631,7 @@ def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
     return told.stems <= light and _says_no_more(said, slot)
 
 
-def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
+def _called(text: str, slot: Slot, attributes: AttributeBook) -> StringSet:
     """The stems of the attribute's names: its own, and those in the text."""
     words = [word.text for word in read(text).words]
     attributes_named = ((word, attributes.find(word)) for word in words)

@@ -21,7 +21,7 @@ from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Neighbours, by_fact_id
+from reconciler.domain.records.facts import Conflict, Fact, Facts, Neighbour, Neighbours, by_fact_id
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -258,12 +258,12 @@ class Effects:
         drawn: the disputes that the decision opens between known facts.
     """
 
-    ended: Sequence[Fact] = ()
+    ended: Facts = ()
     voided: Sequence[Fact | Neighbour] = ()
     until_then: Sequence[tuple[Fact, Fact]] = ()
     fact: Fact | None = None
     kept: Fact | None = None
-    counted: Sequence[Fact] = ()
+    counted: Facts = ()
     moved: Sequence[tuple[Fact, Fact]] = ()
     over_ids: Collection[str] = ()
     restated_id: str | None = None

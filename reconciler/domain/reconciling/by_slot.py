@@ -14,6 +14,7 @@ from itertools import chain
 from reconciler.domain.reconciling.verdicts import (
     Rule,
     RuleInput,
+    Ruling,
     add,
     are_of_several_matters,
     denials_of,
@@ -84,7 +85,7 @@ def _is_shorter(one: str, other: str) -> bool:
     return bool(words and others) and (words <= others or others <= words)
 
 
-def by_slot(note: Note, seen: RuleInput) -> Verdict | None:
+def by_slot(note: Note, seen: RuleInput) -> Ruling:
     """The same question about the same subject: the values decide, at any cosine.
 
     A slot that was read from the words is a guess, which a judge may overrule.
@@ -101,7 +102,7 @@ def by_slot(note: Note, seen: RuleInput) -> Verdict | None:
 
 def slot_alone(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy, *, is_state: bool
-) -> Verdict | None:
+) -> Ruling:
     """Decide by two values of one slot, before a judge or a person is asked."""
     if note.slot is None:
         return None

@@ -12,6 +12,7 @@ from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
     RuleInput,
+    Ruling,
     add,
     are_filed_apart,
     cosine_of,
@@ -49,7 +50,7 @@ from reconciler.reading.guard import (
 from reconciler.reading.question_words import as_told
 
 
-def _again(note: Note, seen: RuleInput) -> Verdict | None:
+def _again(note: Note, seen: RuleInput) -> Ruling:
     same, least = _restated(note, seen), seen.policy.cosine_update_min
     if same is None:
         return None
@@ -58,7 +59,7 @@ def _again(note: Note, seen: RuleInput) -> Verdict | None:
     return update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
 
 
-def _far(note: Note, seen: RuleInput) -> Verdict | None:
+def _far(note: Note, seen: RuleInput) -> Ruling:
     bound, is_open = seen.policy.cosine_add_max, seen.is_asked
     if not seen.replaceable:
         reason = "no fact about this contact that it could replace"
@@ -69,14 +70,14 @@ def _far(note: Note, seen: RuleInput) -> Verdict | None:
     return _left_open(beside, is_open=is_open)
 
 
-def _below_the_cut(note: Note, seen: RuleInput) -> Verdict | None:
+def _below_the_cut(note: Note, seen: RuleInput) -> Ruling:
     cut = seen.policy.cut
     if seen.nearest.cosine >= cut:
         return None
     return _left_open(_beside(note, seen, DecidedBy.MIDPOINT, f"below the cut {cut:g}"))
 
 
-def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
+def _filed_apart(note: Note, seen: RuleInput) -> Ruling:
     nearest = seen.nearest
     if not are_filed_apart(note, nearest):
         return None
@@ -89,14 +90,14 @@ def _filed_apart(note: Note, seen: RuleInput) -> Verdict | None:
     )
 
 
-def _unlike_the_nearest(note: Note, seen: RuleInput) -> Verdict | None:
+def _unlike_the_nearest(note: Note, seen: RuleInput) -> Ruling:
     nearest = seen.nearest
     findings = unlike(note, nearest, seen)
     apart = kept_apart(note, nearest, findings, cosine_of(nearest))
     return _left_open(apart) if findings else None
 
 
-def _leaving_words_out(note: Note, seen: RuleInput) -> Verdict | None:
+def _leaving_words_out(note: Note, seen: RuleInput) -> Ruling:
     nearest = seen.nearest
     texts = note.text, nearest.text
     if not seen.policy.guard:
@@ -110,7 +111,7 @@ def _leaving_words_out(note: Note, seen: RuleInput) -> Verdict | None:
     return _left_open(add(DecidedBy.GUARD, f"{cosine_of(nearest)}, yet {why}"))
 
 
-def _above_the_cut(_note: Note, seen: RuleInput) -> Verdict | None:
+def _above_the_cut(_note: Note, seen: RuleInput) -> Ruling:
     nearest = seen.nearest
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
     return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
@@ -225,7 +226,7 @@ _WORDING_COSINE_MIN = 0.6
 """Below this cosine the same words may be about different things. Source: benchmarks/natural.py."""
 
 
-def _by_retraction(note: Note, seen: RuleInput) -> Verdict | None:
+def _by_retraction(note: Note, seen: RuleInput) -> Ruling:
     """A fact that the note takes back ends, at any cosine; a guess cannot take back a fact."""
     if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
@@ -244,7 +245,7 @@ def _by_retraction(note: Note, seen: RuleInput) -> Verdict | None:
     )
 
 
-def _by_change(note: Note, seen: RuleInput) -> Verdict | None:
+def _by_change(note: Note, seen: RuleInput) -> Ruling:
     """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
@@ -286,7 +287,7 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
-def _by_wording(note: Note, seen: RuleInput) -> Verdict | None:
+def _by_wording(note: Note, seen: RuleInput) -> Ruling:
     """A note with all the words of a fact and no others restates it, below a synonym's cosine.
 
     At any cosine if the words are the same, and only the contact is "I" in one of them.

@@ -33,6 +33,7 @@ from reconciler.domain.records.facts import (
     Conflict,
     Dispute,
     Fact,
+    Facts,
     Neighbour,
     Predecessor,
     Relations,
@@ -158,7 +159,7 @@ def disputes_of(
 def settle(
     verdict: Verdict,
     note: Note,
-    disputed: Mapping[str, Sequence[Fact]],
+    disputed: Mapping[str, Facts],
     policy: ReconcilePolicy = _PLAIN,
 ) -> Verdict:
     """Return the verdict; if the note repeats one side of a dispute, the other side may end.

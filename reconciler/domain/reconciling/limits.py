@@ -10,6 +10,7 @@ from reconciler.domain.reconciling.disputes import waits_for_a_person, yields
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
     RuleLimit,
+    Ruling,
     match_of,
     may_end,
     news_of,
@@ -42,7 +43,7 @@ def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A fact that says more than the note stays, even if a cosine or a model equates them."""
     repeats = seen.relations is not None and seen.relations.repeats is not None
     if repeats or verdict.decided_by in (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT):
@@ -50,7 +51,7 @@ def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict |
     return None
 
 
-def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A less trusted note supersedes no fact: it repeats the fact, or is kept as another fact."""
     again = verdict.target if verdict.is_restatement else None
     held = tuple(
@@ -66,7 +67,7 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     return _protecting(held, note, seen, verdict, DecidedBy.TRUST, why)
 
 
-def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A guess does not end a fact that was confirmed or often said: it repeats it, or asks."""
     firm = tuple(
         target
@@ -97,7 +98,7 @@ def _protecting(
     return sparing(held, verdict, decided_by, reason)
 
 
-def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Ruling:
     """A temporary note never ends a lasting fact; both stay, linked if a judge says otherwise."""
     if note.category is not Category.VOLATILE or not verdict.is_replacement:
         return None
@@ -110,7 +111,7 @@ def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
     return spared if is_judged else replace(spared, conflicts=verdict.conflicts)
 
 
-def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Ruling:
     """A relation from an agent or an extractor ends only facts that the note speaks of.
 
     Each fact is checked separately; a person is asked about the other facts.
@@ -125,7 +126,7 @@ def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None
     return sparing(others, verdict, DecidedBy.GUARD, reason)
 
 
-def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A fact of which the note names only a part stays: nothing is said of the rest."""
     is_judged = verdict.decided_by is DecidedBy.ARBITER and verdict.is_replacement
     if not (is_judged and seen.policy.guard):
@@ -137,7 +138,7 @@ def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     return sparing(whole, verdict, DecidedBy.GUARD, reason)
 
 
-def _by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Ruling:
     """A decision ends only by a newer decision or a revocation.
 
     Any other note is kept as another fact.
@@ -204,7 +205,7 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
 """The check that a fact may end, for each decider; all others use ``_may_end_by_rule``."""
 
 
-def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """Mark the targets of the verdict that were never true, as the note says.
 
     The note says so in words; or it gives another value with the same start in the past, so that
@@ -229,7 +230,7 @@ def _corrects(note: Note, fact: Neighbour) -> bool:
     return is_past and begins == fact.valid_from and match_of(note, fact) is SlotMatch.CHANGED
 
 
-def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """An older note does not replace a newer fact: it becomes the history of that fact.
 
     An undated note is never older: see ``dated``. A fact that has ended, as a model says, may have

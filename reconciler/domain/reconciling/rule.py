@@ -33,6 +33,7 @@ from reconciler.domain.reconciling.verdicts import (
     LINKS,
     Rule,
     RuleInput,
+    Ruling,
     Unread,
     add,
     all_read,
@@ -67,7 +68,7 @@ from reconciler.reading.guard import (
 )
 
 
-def _as_told(note: Note, seen: RuleInput) -> Verdict | None:
+def _as_told(note: Note, seen: RuleInput) -> Ruling:
     """Verdict of a model that said what the note does to facts; None if it said nothing.
 
     A new value of the note's slot ends the others as well, unless the model said that they hold.
@@ -143,7 +144,7 @@ def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) ->
     return is_denied or any(each.in_note for each in others)
 
 
-def _judged(note: Note, seen: RuleInput) -> Verdict | None:
+def _judged(note: Note, seen: RuleInput) -> Ruling:
     judgement, shown, policy, verdict = seen.judgement, seen.shown, seen.policy, seen.so_far
     if judgement is None or verdict is None or not verdict.can_be_arbitrated:
         return None
@@ -190,7 +191,7 @@ writers in ``judge/`` that it was not trained on. Below it 55 of 90 such suspici
 
 def _suspected(
     note: Note, judgement: Judgement, shown: Sequence[Neighbour], verdict: Verdict
-) -> Verdict | None:
+) -> Ruling:
     """Keep the verdict so far, with a link to the fact that an unsure judge suspects, if any.
 
     If the note neither speaks of that fact nor says that something has changed, the judge must be

@@ -21,7 +21,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note, SlotMatch, compare_slots
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Strings, StringSet, frozen, in_order
 from reconciler.reading.findings import Difference, Finding, Findings
 from reconciler.reading.guard import (
     answer_one_question,
@@ -245,7 +245,7 @@ class RuleInput:
     related_by: DecidedBy
     is_state: bool
     taken_back: Collection[str]
-    so_far: Verdict | None = None
+    so_far: Ruling = None
 
     @property
     def nearest(self) -> Neighbour:
@@ -281,6 +281,10 @@ class RuleRow:
     why: str = ""
 
 
+Ruling = Verdict | None
+"""What a rule or a limit says of a note; None if it does not apply."""
+
+
 @frozen
 class Rule(RuleRow):
     """A rule. The first that gives a verdict decides; a judge is asked last, and may overrule it.
@@ -290,7 +294,7 @@ class Rule(RuleRow):
         is_linked: whether its ADD is linked to facts about which a reader would ask.
     """
 
-    apply: Callable[[Note, RuleInput], Verdict | None]
+    apply: Callable[[Note, RuleInput], Ruling]
     is_linked: bool = False
 
 
@@ -303,7 +307,7 @@ class RuleLimit(RuleRow):
         over: the actions that it checks.
     """
 
-    apply: Callable[[Note, RuleInput, Verdict], Verdict | None]
+    apply: Callable[[Note, RuleInput, Verdict], Ruling]
     over: frozenset[Action] = frozenset({Action.UPDATE})
 
 
@@ -447,7 +451,7 @@ def may_end(note: Note, fact: Neighbour) -> bool:
     return fact.cosine >= (_APART_COSINE_MIN if is_far else LINK_COSINE_MIN)
 
 
-def named_of(note: Note, fact: Neighbour) -> frozenset[str]:
+def named_of(note: Note, fact: Neighbour) -> StringSet:
     """The words of the fact that the note has, too, without the names of their subject."""
     names = " ".join((*note.called, _subject_of(note, fact)))
     return shared_words(note.text, f"{fact.text} {fact.slot_value}", names)
@@ -516,7 +520,7 @@ def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdi
     )
 
 
-def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """The verdict of a cosine; its reason says how much of the note the model could not read."""
     unread = seen.unread(note.text)
     if not unread:
@@ -526,7 +530,7 @@ def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     return replace(verdict, reason=verdict.reason + how)
 
 
-def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A note without a value ends no fact; a fact that it denies in its slot is linked to it."""
     if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
         return None
@@ -541,7 +545,7 @@ def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | Non
     return replace(verdict, conflicts=verdict.conflicts + denied) if denied else None
 
 
-def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A note with another value of an attribute if it is not known how many values it holds.
 
     Only a reader can tell whether they still hold, so without one they are linked.
@@ -567,7 +571,7 @@ def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     )
 
 
-def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
+def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     """A note that answers the question of a near fact in another way is linked to that fact.
 
     If no judge answered, a note that says it is a change is also linked to the nearest fact about

@@ -43,7 +43,7 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.errors import InvalidNoteError, InvalidSessionError
-from reconciler.frozen import Json, Strings, frozen, in_order
+from reconciler.frozen import Json, Strings, StringSet, frozen, in_order
 from reconciler.reading.kinds import Category, RecallSemantics
 
 CONTACT = "contact"
@@ -218,7 +218,7 @@ class Candidate:
         return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
-    def sessions(self) -> frozenset[str]:
+    def sessions(self) -> StringSet:
         """Return the distinct sessions of those episodes."""
         return frozenset(evidence.session_id for evidence in self.evidence)
 
@@ -241,8 +241,8 @@ class Precedents:
     pending_id: str | None = None
     waiting_id: str | None = None
     is_answered: bool = False
-    episode_ids: frozenset[str] = frozenset()
-    sessions: frozenset[str] = frozenset()
+    episode_ids: StringSet = frozenset()
+    sessions: StringSet = frozenset()
     contradicted: str | None = None
 
     def observations_with(self, candidate: Candidate) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
@@ -32,7 +32,7 @@ from reconciler.domain.records.notes import (
     check_identifier,
 )
 from reconciler.errors import RelationError, UnknownFactError
-from reconciler.frozen import Json, Strings, field_names, frozen, in_order, picked
+from reconciler.frozen import Json, Strings, StringSet, field_names, frozen, in_order, picked
 from reconciler.reading.kinds import Category, RecallSemantics
 
 SYSTEM_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -335,6 +335,9 @@ class Neighbour:
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
+Facts = Sequence[Fact]
+"""Facts in an order, which the reader does not change."""
+
 Neighbours = tuple[Neighbour, ...]
 _FactT = TypeVar("_FactT", bound="Fact | Neighbour")
 
@@ -481,7 +484,7 @@ class Conflict:
         return self.new_id, self.old_id
 
     @property
-    def ids(self) -> frozenset[str]:
+    def ids(self) -> StringSet:
         """Return its two facts, in no order."""
         return frozenset(self.pair)
 

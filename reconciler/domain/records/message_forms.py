@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-Values: TypeAlias = Mapping[str, Any]
+from reconciler.frozen import Values
 
 
 def is_message(values: Values) -> bool:

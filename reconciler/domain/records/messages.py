@@ -18,7 +18,7 @@ from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX, Role, Turn
 from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, not_one_of, storable, utc
 from reconciler.errors import InvalidNoteError, InvalidSessionError
-from reconciler.frozen import in_order, is_number
+from reconciler.frozen import Values, in_order, is_number
 
 _ROLES = {
     Role.CONTACT: ("contact", "user", "customer", "human"),
@@ -61,7 +61,7 @@ class Message:
     """One message as it was given, and the words for its place."""
 
     where: str
-    values: Mapping[str, Any]
+    values: Values
     is_only_read: bool = False
 
     def turns(self) -> Iterator[Turn]:
@@ -80,9 +80,7 @@ class Message:
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 
-def turns_of(
-    given: Iterable[Turn | Mapping[str, Any]], *, is_only_read: bool = False
-) -> Iterator[Turn]:
+def turns_of(given: Iterable[Turn | Values], *, is_only_read: bool = False) -> Iterator[Turn]:
     """Return turns unchanged, and the turns of messages; a message without words gives none.
 
     Args:
@@ -176,7 +174,7 @@ _SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
 """Each message has one of these keys, even a message without words."""
 
 
-def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _text_and_answers(message: Message, values: Values) -> tuple[str, list[str]]:
     """Return the words of the message, and the answers of tools inside it."""
     content = values.get("content")
     if content is None:

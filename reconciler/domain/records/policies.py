@@ -16,13 +16,13 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Gt, Le
 
 from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, StringSet, Values, frozen
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Usage
@@ -74,8 +74,8 @@ class ReconcilePolicy:
     reach: float | None = None
     guard: bool = True
     contested_window: timedelta = timedelta(days=7)
-    systems: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
-    confirmed: frozenset[str] = frozenset()
+    systems: Mapping[str, StringSet] = field(default_factory=dict, hash=False)
+    confirmed: StringSet = frozenset()
     profile: str = "seed"
 
     def __post_init__(self) -> None:
@@ -325,7 +325,7 @@ class JudgeQuestion:
     target: int | None = None
 
     @classmethod
-    def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
+    def from_mapping(cls, given: Values) -> JudgeQuestion:
         """Return the question that a file's table describes.
 
         Raises:

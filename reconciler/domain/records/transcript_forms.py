@@ -17,10 +17,10 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from reconciler.domain.records.candidates import Turn
-from reconciler.domain.records.message_forms import Values, as_object
+from reconciler.domain.records.message_forms import as_object
 from reconciler.domain.records.messages import Message
 from reconciler.errors import InvalidSessionError
-from reconciler.frozen import Match, Strings, in_order
+from reconciler.frozen import Match, Strings, Values, in_order
 
 _LISTED_MAX = 20
 _TITLE_LENGTH_MAX = 60

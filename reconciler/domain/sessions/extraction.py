@@ -16,15 +16,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
 from reconciler.domain.records.candidates import Candidate, Evidence, Role
 from reconciler.domain.records.decisions import Usage
-from reconciler.domain.records.facts import RELATED_MAX, Fact, Relations
+from reconciler.domain.records.facts import RELATED_MAX, Fact, Facts, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
 from reconciler.domain.records.sessions import Episode
-from reconciler.frozen import Json, Strings, frozen, grouped, picked, present
+from reconciler.frozen import Json, Strings, StringSet, Values, frozen, grouped, picked, present
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
 
@@ -127,7 +126,7 @@ class Window:
     """
 
     episodes: tuple[Episode, ...]
-    new_ids: frozenset[str]
+    new_ids: StringSet
     known: tuple[Fact, ...] = ()
 
 
@@ -203,7 +202,7 @@ class Claim:
         )
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Claim:
+    def from_dict(cls, values: Values) -> Claim:
         """Make the claim that ``to_dict`` wrote."""
         relations = values.get("relations")
         return cls(
@@ -411,7 +410,7 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
     return Claim(extracted=extracted, spans=spans, is_cited=is_cited, relations=relations)
 
 
-def _relations(shown: Sequence[Fact], extracted: Extracted) -> Relations | None:
+def _relations(shown: Facts, extracted: Extracted) -> Relations | None:
     """Return relations to the named facts, by id; without facts not shown or not to be ended."""
     ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
     repeats = () if extracted.repeats is None else (extracted.repeats,)
@@ -420,7 +419,7 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> Relations | None:
     return _consistent(replaced, next(iter(repeated), None), ended)
 
 
-def _began_before(shown: Sequence[Fact], extracted: Extracted) -> bool:
+def _began_before(shown: Facts, extracted: Extracted) -> bool:
     """True if its first day is earlier than that of a fact that it replaces or ends.
 
     Then the order of the turns decides, not that day.

@@ -19,7 +19,7 @@ from reconciler.domain.reconciling.disputes import is_suspended
 from reconciler.domain.reconciling.limits import YIELDS
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
-from reconciler.domain.records.facts import HANDLE_SIGN, Fact, by_fact_id, handles_of
+from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Facts, by_fact_id, handles_of
 from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError, RelationError
@@ -97,7 +97,7 @@ class ToolReply:
 def reply_about(
     decision: Decision,
     show: Show,
-    siblings: Sequence[Fact],
+    siblings: Facts,
     *,
     names_close: bool,
     complaint: str,
@@ -260,7 +260,7 @@ def _suspended(decision: Decision, siblings: Iterable[Fact]) -> list[Fact]:
     return [fact for fact in siblings if is_suspended(decision.note, ends_at, fact)]
 
 
-def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
+def _close(decision: Decision, siblings: Facts) -> list[Comparison | Fact]:
     """Return the live facts that the note may change, other values of its attribute first."""
     done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
     slot = decision.note.slot

@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import (
     not_one_of,
 )
 from reconciler.errors import InvalidRequestError
-from reconciler.frozen import Json, Strings, in_order, is_number, present
+from reconciler.frozen import Json, Strings, Values, in_order, is_number, present
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
@@ -78,7 +78,7 @@ class Parameter:
     is_fraction: bool = False
     is_blank_none: bool = False
     also: tuple[Kind, ...] = ()
-    items: Mapping[str, Any] | None = None
+    items: Values | None = None
 
     @property
     def is_required(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import (
     BaseModel,
@@ -36,7 +36,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.values import NORMALISERS
 from reconciler.errors import ConfigurationError, InvalidNoteError
-from reconciler.frozen import Json, Strings
+from reconciler.frozen import Json, Strings, StringSet, Values
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.sensitive_data import without_scheme
 from reconciler.reading.values.attribute import Attribute
@@ -65,7 +65,7 @@ _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-def _listed(*names: str) -> frozenset[str]:
+def _listed(*names: str) -> StringSet:
     return lexicon("values").word_set(*names)
 
 
@@ -98,7 +98,7 @@ class AttributeBook:
             self._add_aliases(attribute)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> AttributeBook:
+    def from_mapping(cls, mapping: Values) -> AttributeBook:
         """Make the book that a parsed ``attributes.toml`` describes: one table for each attribute.
 
         Raises:
@@ -429,10 +429,10 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _table_of(name: str, field: Mapping[str, Any], defined: Mapping[str, Any]) -> Json:
+def _table_of(name: str, field: Values, defined: Values) -> Json:
     """Make a table of the file from a field of a JSON schema, as Pydantic writes it."""
 
-    def kind_of(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    def kind_of(told: Values) -> Values:
         one = next((each for each in told.get("anyOf", ()) if each.get("type") != "null"), told)
         return {**one, **defined.get(one.get("$ref", "").rpartition("/")[2], {})}
 

@@ -20,10 +20,10 @@ from functools import cache, cached_property
 from itertools import chain, combinations, product, starmap
 from typing import NamedTuple
 
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Facts
 from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.frozen import Strings, grouped
+from reconciler.frozen import Strings, StringSet, grouped
 from reconciler.reading.canonical import unaccented
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
@@ -65,10 +65,10 @@ class _Person(NamedTuple):
     """A person, or a thing, by its subject; ``roles`` are all that are known of it."""
 
     subject: str
-    names: frozenset[str]
+    names: StringSet
     role: str = ""
-    titles: frozenset[str] = frozenset()
-    roles: frozenset[str] = frozenset()
+    titles: StringSet = frozenset()
+    roles: StringSet = frozenset()
 
 
 class People:
@@ -162,8 +162,8 @@ class People:
 def _person(
     subject: str,
     said: str,
-    owners: frozenset[str] = frozenset(),
-    known_names: frozenset[str] = frozenset(),
+    owners: StringSet = frozenset(),
+    known_names: StringSet = frozenset(),
 ) -> _Person:
     """Return names and role of a subject; "Maria's husband" is the husband of the contact Maria.
 
@@ -202,7 +202,7 @@ def is_name_alone(subject: str, said: str) -> bool:
     return bool(given.names) and not given.role
 
 
-def _share_names(one: frozenset[str], other: frozenset[str]) -> bool:
+def _share_names(one: StringSet, other: StringSet) -> bool:
     """True if all names of one are names of the other; one may be shortened beside a whole one."""
     less, more = sorted((one, other), key=len)
     shared = less & more
@@ -217,7 +217,7 @@ def _are_short(short: str, full: str) -> bool:
     return full.startswith(short) and len(short) != len("Jo") and not short[-1].isdigit()
 
 
-def _names(said: str | Slot) -> frozenset[str]:
+def _names(said: str | Slot) -> StringSet:
     words = said if isinstance(said, str) else said.value or ""
     return frozenset(_compared(words).split()) - _titles()
 
@@ -233,18 +233,18 @@ def _compared(said: str) -> str:
 
 
 @cache
-def _titles() -> frozenset[str]:
+def _titles() -> StringSet:
     """Return the titles in the form for comparing, and "M." for Monsieur."""
     return frozenset({"m", *map(_compared, lexicon("values").words("title"))})
 
 
 @cache
-def _for_contacts() -> frozenset[str]:
+def _for_contacts() -> StringSet:
     return lexicon("values").word_set("contact_word")
 
 
 @cache
-def _relatives() -> frozenset[str]:
+def _relatives() -> StringSet:
     return frozenset(map(_compared, words_of("relative")))
 
 
@@ -268,8 +268,8 @@ class Placing:
 
     def __init__(
         self,
-        facts: Sequence[Fact],
-        called: frozenset[str],
+        facts: Facts,
+        called: StringSet,
         attributes: AttributeBook,
         disputed_with: Callable[[str], Collection[str]],
     ) -> None:

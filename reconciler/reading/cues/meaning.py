@@ -16,7 +16,7 @@ import unicodedata
 from enum import StrEnum
 from functools import cache
 
-from reconciler.frozen import Pattern, in_order
+from reconciler.frozen import Pattern, StringSet, in_order
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.text_reading import read_text
 
@@ -79,7 +79,7 @@ def _the(name: str) -> Pattern:
 
 
 @cache
-def _small_words() -> tuple[frozenset[str], frozenset[str]]:
+def _small_words() -> tuple[StringSet, StringSet]:
     """Return the small words of English, and of the other languages: no sentence mixes both."""
     read = lexicon("meaning").word_set
     return read("small", "small_everywhere"), read("small_in_languages", "small_everywhere")

@@ -7,10 +7,11 @@ one matter; a cosine alone never does. No grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+from reconciler.frozen import StringSet
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.differences import is_of_another, words_of_its_own
@@ -29,6 +30,7 @@ from reconciler.reading.guard.reading import (
 )
 from reconciler.reading.guard.tokens import (
     Token,
+    Tokens,
     function_words,
     months,
     opposites,
@@ -291,13 +293,13 @@ def _head(fact: str) -> tuple[Word, ...]:
     return _subject_in(tokens[: next(verbs, 0)])
 
 
-def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
+def _subject_in(tokens: Tokens) -> tuple[Word, ...]:
     if any(token.value in words_of("nominative") for token in tokens) or _opens_with_verb(tokens):
         return ()
     return tuple(_before_the_verb(content_words(tokens)))
 
 
-def _opens_with_verb(tokens: Sequence[Token]) -> bool:
+def _opens_with_verb(tokens: Tokens) -> bool:
     """True if a text such as "Pays by card now" leaves out its subject."""
     first, *others = tokens or [Token("mark", "", "")]
     if not others or first.kind != "word" or not may_be_verb(first.text):
@@ -354,7 +356,7 @@ def _key(token: Token) -> str:
     return "a" if token.value in words_of("article") else token.value
 
 
-def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
+def _may_be_over(fact: Reading, before: StringSet) -> bool:
     """True if the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
     denied = {stem for denial in fact.negated for stem in denial.reach}
     return not fact.negated or bool(before and denied and before.isdisjoint(denied))
@@ -428,7 +430,7 @@ def _ended(reading: Reading) -> Denial | None:
 
 
 @remembered
-def _before(note: str) -> frozenset[str]:
+def _before(note: str) -> StringSet:
     """Find the earlier value that the note names: "from Tuesday to Thursday"."""
     text = lowered(note)
     said = _BEFORE.search(text)
@@ -553,8 +555,8 @@ def _are_one_answer(one: str, other: str) -> bool:
 class Frame(NamedTuple):
     """A plain sentence: the stems before its "is", and those of the names and values after it."""
 
-    head: frozenset[str]
-    value: frozenset[str]
+    head: StringSet
+    value: StringSet
 
 
 @remembered
@@ -649,7 +651,7 @@ def _undoes(note: str, fact: str) -> bool:
 
 
 @remembered
-def _cues(note: str) -> frozenset[str]:
+def _cues(note: str) -> StringSet:
     """Return the stems of the note's words of change."""
     text = lowered(note)
     said = " ".join(cue.group() for cue in pattern_of("change").finditer(text))
@@ -660,7 +662,7 @@ def _length(text: str) -> int:
     return text.count(" ") + 1
 
 
-def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
+def says_beside(fact: str, note: str, *said: str) -> StringSet:
     """Find the fact's words of content that are in neither the note nor the given words.
 
     Its verb does not count: the first word of its own before the value, as in "lives in Pune". Nor
@@ -707,7 +709,7 @@ def _tells_a_wish(text: str) -> bool:
 
 
 @remembered
-def _changed_words(note: str) -> frozenset[str]:
+def _changed_words(note: str) -> StringSet:
     """Return the stems near the words of change; none if the note reports no change."""
     changed: set[str] = set()
     text = lowered(note)
@@ -723,7 +725,7 @@ def _changed_words(note: str) -> frozenset[str]:
 
 
 @remembered
-def _content(text: str) -> frozenset[str]:
+def _content(text: str) -> StringSet:
     return frozenset(_stems(tokens_of(lowered(text))))
 
 

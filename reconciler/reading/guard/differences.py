@@ -23,7 +23,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
 from typing import Any, NamedTuple
 
-from reconciler.frozen import grouped, in_order
+from reconciler.frozen import StringSet, grouped, in_order
 from reconciler.reading.findings import Difference, Finding
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
@@ -259,7 +259,7 @@ def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) 
     return _is_same_but_for(new, old, *(token.value for token in tokens))
 
 
-def _units(reading: Reading) -> frozenset[str]:
+def _units(reading: Reading) -> StringSet:
     return reading.currencies or _PERCENT & reading.stems
 
 
@@ -366,7 +366,7 @@ def _says(clause: Clause, phrase: Sequence[str]) -> bool:
     return len(phrase) > 1 or len(clause.stems) <= _SHORT
 
 
-def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _prefixed(stems: StringSet, others: StringSet) -> Iterator[tuple[str, str]]:
     """Find stems that the other text has with a prefix that denies them: paid and unpaid."""
     prefixes = lexicon("guard").words("negative_prefix")
     for denied in sorted(stem for stem in others - stems if stem.startswith(prefixes)):
@@ -436,6 +436,9 @@ class _Pair(NamedTuple):
     there: int
 
 
+_Pairs = list[_Pair]
+
+
 @in_order
 class _Order:
     """The words that two texts share, with a check whether their order may matter.
@@ -448,7 +451,7 @@ class _Order:
     _here: tuple[Word, ...]
     _there: tuple[Word, ...]
 
-    def swapped(self) -> list[_Pair]:
+    def swapped(self) -> _Pairs:
         """Find a group of words with an order that matters; empty if there is none."""
         pending = _unmoved_apart(self._aligned())
         while pending:
@@ -461,7 +464,7 @@ class _Order:
             pending += [part for half in halves for part in _unmoved_apart(half)]
         return []
 
-    def _aligned(self) -> list[_Pair]:
+    def _aligned(self) -> _Pairs:
         """Pair each word with the same word there; of several, the one with the same neighbours."""
         places = grouped((word.stem, there) for there, word in enumerate(self._there))
         pairs = []
@@ -480,7 +483,7 @@ class _Order:
             key=lambda there: sum(map(str.__eq__, around, _around(self._there, there))),
         )
 
-    def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
+    def _harmless_exchange(self, group: _Pairs) -> tuple[_Pairs, _Pairs] | None:
         """Find halves that exchanged places; empty if their inside follows from the exchange."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
@@ -490,7 +493,7 @@ class _Order:
                 return left, right
         return None
 
-    def _is_harmless(self, left: list[_Pair], right: list[_Pair]) -> bool:
+    def _is_harmless(self, left: _Pairs, right: _Pairs) -> bool:
         """True if ``left right`` here says the same as ``right left`` there.
 
         Source: measured on PAWS and ParaRel; each lets one to 18 in 100 paraphrases through, and
@@ -507,7 +510,7 @@ class _Order:
             or self._is_fronted(right)
         )
 
-    def _is_fronted(self, phrase: list[_Pair]) -> bool:
+    def _is_fronted(self, phrase: _Pairs) -> bool:
         """True if a phrase moved as a whole to or from an end of the text ("In 2019, ...").
 
         If there is a second such phrase ("in 2019 ... in 2021"), it is unknown which one moved.
@@ -520,7 +523,7 @@ class _Order:
             and self._is_whole_at_an_end(phrase)
         )
 
-    def _is_whole_at_an_end(self, phrase: list[_Pair]) -> bool:
+    def _is_whole_at_an_end(self, phrase: _Pairs) -> bool:
         places = [pair.there for pair in phrase]
         spans = (
             (phrase[0].here, phrase[-1].here, self._here),
@@ -530,7 +533,7 @@ class _Order:
             last + 1 == len(words) or words[last + 1].gap for _, last, words in spans
         )
 
-    def _is_turned_passive(self, left: list[_Pair], right: list[_Pair]) -> bool:
+    def _is_turned_passive(self, left: _Pairs, right: _Pairs) -> bool:
         """True if the one is the other in the passive: "A acquired B", "B was acquired by A"."""
         agents_here, agents_there = _agents(self._here), _agents(self._there)
         if agents_here:
@@ -552,9 +555,9 @@ def _around(words: Sequence[Word], at: int) -> tuple[str, str]:
     return before, after
 
 
-def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
+def _unmoved_apart(pairs: _Pairs) -> list[_Pairs]:
     """Return pairs in groups that follow each other in both texts, as small as possible."""
-    groups: list[list[_Pair]] = []
+    groups: list[_Pairs] = []
     start, highest = 0, -1
     least_after = _from_the_end(pairs, min)
     for end, pair in enumerate(pairs, 1):
@@ -565,14 +568,14 @@ def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
     return groups
 
 
-def _cuts(group: list[_Pair]) -> list[int]:
+def _cuts(group: _Pairs) -> list[int]:
     """Find places that part the group into halves that the other text has in reverse order."""
     least = list(accumulate((pair.there for pair in group), min))
     most_after = _from_the_end(group, max)
     return [cut for cut in range(1, len(group)) if least[cut - 1] > most_after[cut]]
 
 
-def _from_the_end(pairs: list[_Pair], extreme: Callable[[int, int], int]) -> list[int]:
+def _from_the_end(pairs: _Pairs, extreme: Callable[[int, int], int]) -> list[int]:
     """Return for each pair the extreme place of it and of all later pairs."""
     return list(accumulate((pair.there for pair in reversed(pairs)), extreme))[::-1]
 
@@ -618,7 +621,7 @@ def _word(in_note: str, in_fact: str) -> Finding:
     return Finding(Difference.WORD, in_note, in_fact)
 
 
-def _light_aside(reading: Reading) -> frozenset[str]:
+def _light_aside(reading: Reading) -> StringSet:
     return reading.stems - words_of("light")
 
 

@@ -7,13 +7,13 @@ names no employer. Nothing here compares values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from reconciler.reading.canonical import remembered
 from reconciler.reading.guard.differences import LABELLED
 from reconciler.reading.guard.reading import Reading, Word, folded, read
-from reconciler.reading.guard.tokens import Token, pattern_of, stem_of, tokens_of, words_of
+from reconciler.reading.guard.tokens import Token, Tokens, pattern_of, stem_of, tokens_of, words_of
 
 _SHORT = 2
 """Up to so many words, a clause that names a value must hold all of them; of longer values most."""
@@ -210,7 +210,7 @@ class _Clause(NamedTuple):
         )
 
 
-def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
+def _last_naming(text: str, value: Tokens) -> tuple[_Clause | None, frozenset[str]]:
     """Find the last clause that names a value, and the words for it, unless the thing continues."""
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
     if not stems or pattern_of("resumed").search(text.casefold()):

@@ -18,13 +18,14 @@ from functools import cache, cached_property
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
-from reconciler.frozen import Strings
+from reconciler.frozen import Strings, StringSet
 from reconciler.reading.canonical import canonical_text, remembered, without_marks
 from reconciler.reading.findings import Difference
 from reconciler.reading.guard.tokens import (
     SENTENCE_ENDS,
     TOKENS_MAX,
     Token,
+    Tokens,
     function_words,
     opposites,
     pattern_of,
@@ -87,19 +88,19 @@ def _parts_clauses(token: Token) -> bool:
     return is_mark and token.kind in ("mark", "function")
 
 
-def _right_before(tokens: Sequence[Token]) -> list[Token]:
+def _right_before(tokens: Tokens) -> list[Token]:
     """Return the words between the last word of content and the end: "has not yet been"."""
     light = words_of("light")
     near = takewhile(lambda each: each.kind == "function" or each.value in light, reversed(tokens))
     return list(near)
 
 
-def _is_denied(tokens: Sequence[Token]) -> bool:
+def _is_denied(tokens: Tokens) -> bool:
     known = words_of("negation", "short_of")
     return any(token.text.casefold() in known for token in tokens)
 
 
-def _is_governed(tokens: Sequence[Token], *, is_verb: bool) -> bool:
+def _is_governed(tokens: Tokens, *, is_verb: bool) -> bool:
     """True if the next words are wished, planned, claimed, asked for or supposed.
 
     A noun that is spelt like such a verb governs nothing: "the plan was cancelled". "Wants no calls
@@ -157,7 +158,7 @@ event, of which there may be many, and count nothing.
 
 
 @cache
-def _transparent() -> frozenset[str]:
+def _transparent() -> StringSet:
     """Return tokens that may be in a gap without changing its kind."""
     return words_of("article", "quote") | (words_of("possessive") - {"s"})
 
@@ -189,9 +190,9 @@ class Count(NamedTuple):
     value: str
     text: str
     things: Strings
-    context: frozenset[str]
-    names: frozenset[str]
-    days: frozenset[str]
+    context: StringSet
+    names: StringSet
+    days: StringSet
 
 
 class Clause(NamedTuple):
@@ -217,8 +218,8 @@ class Denial(NamedTuple):
     text: str
     phrase: Strings = ()
     reach: Strings = ()
-    bounds: frozenset[str] = frozenset()
-    hours: frozenset[str] = frozenset()
+    bounds: StringSet = frozenset()
+    hours: StringSet = frozenset()
     is_supposed: bool = False
 
 
@@ -238,7 +239,7 @@ class Reading:
         return self.plain.casefold()
 
     @cached_property
-    def tokens(self) -> Sequence[Token]:
+    def tokens(self) -> Tokens:
         """Return its pieces."""
         return tokens_of(self.plain)
 
@@ -248,7 +249,7 @@ class Reading:
         return tuple(content_words(self.tokens))
 
     @cached_property
-    def stems(self) -> frozenset[str]:
+    def stems(self) -> StringSet:
         """Return the words' stems, which are compared."""
         return frozenset(word.stem for word in self.words)
 
@@ -277,7 +278,7 @@ class Reading:
         return tuple(_counts(self.words, self.names))
 
     @cached_property
-    def currencies(self) -> frozenset[str]:
+    def currencies(self) -> StringSet:
         """Return the codes of the currencies that it names."""
         return frozenset(token.value for token in self.tokens if token.kind == "currency")
 
@@ -476,7 +477,7 @@ def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
     return before[-reach:] if reach else []
 
 
-def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
+def _clauses(tokens: Tokens) -> Iterator[Clause]:
     """Return the pieces of the sentences, from one mark or conjunction to the next."""
     stems: list[str] = []
     is_plain = True
@@ -491,7 +492,7 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             stems.append(token.value)
 
 
-def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
+def _negated(tokens: Tokens) -> Iterator[Denial]:
     is_supposed = False
     for at, token in enumerate(tokens):
         if _parts_clauses(token):
@@ -518,7 +519,7 @@ def _ceased(canonical: str) -> Iterator[Denial]:
         yield _denial(match.group(), after)._replace(bounds=frozenset())
 
 
-def _up_to_an_end(after: Sequence[Token]) -> Strings | None:
+def _up_to_an_end(after: Tokens) -> Strings | None:
     """Return the reach of a denial before an end that it denies; None if it denies none.
 
     Nothing behind that is denied: "has never left Siemens" denies no Siemens.
@@ -530,7 +531,7 @@ def _up_to_an_end(after: Sequence[Token]) -> Strings | None:
     return _denial("", after[: text.count(" ", 0, match.start())]).reach
 
 
-def _denial(marker: str, after: Sequence[Token]) -> Denial:
+def _denial(marker: str, after: Tokens) -> Denial:
     """Return the denial after a marker such as "not": the text's words and the denied phrase."""
     after = _without_owners(after)
     first = next((word for word in after[:4] if word.kind == "word"), None)
@@ -563,7 +564,7 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
     )
 
 
-def _without_owners(tokens: Sequence[Token]) -> list[Token]:
+def _without_owners(tokens: Tokens) -> list[Token]:
     """Return tokens without owners: a statement about "Anna's cakes" is about the cakes."""
     return [
         token
@@ -572,7 +573,7 @@ def _without_owners(tokens: Sequence[Token]) -> list[Token]:
     ]
 
 
-def _owner_before(tokens: Sequence[Token], at: int) -> str:
+def _owner_before(tokens: Tokens, at: int) -> str:
     """Return the stem of the owner before an apostrophe here, or "": "Anna's", "Siemens' own"."""
     if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
         return ""
@@ -581,7 +582,7 @@ def _owner_before(tokens: Sequence[Token], at: int) -> str:
     return owner.value if after.text == "s" or is_plural else ""
 
 
-def _bounds(reach: Sequence[Token]) -> Iterator[str]:
+def _bounds(reach: Tokens) -> Iterator[str]:
     """Return a number, date or time after a word of comparison, and its unit."""
     for at, token in enumerate(reach[1:], start=1):
         if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in words_of("comparing"):
@@ -597,7 +598,7 @@ def _owned(words: Sequence[str], at: int) -> str:
     return words[at]
 
 
-def _names(tokens: Sequence[Token]) -> dict[str, str]:
+def _names(tokens: Tokens) -> dict[str, str]:
     names = {}
     opens_sentence = True
     for token, after in pairwise([*tokens, Token("mark", "", "")]):

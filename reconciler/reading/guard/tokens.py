@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.frozen import Pattern
+from reconciler.frozen import Pattern, StringSet
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.sensitive_data import TOKEN, without_scheme
@@ -25,7 +25,7 @@ from reconciler.reading.text_reading import read_text
 
 
 @cache
-def words_of(*names: str) -> frozenset[str]:
+def words_of(*names: str) -> StringSet:
     """Return the words of some closed classes; the file describes each class."""
     return lexicon("guard").word_set(*names)
 
@@ -55,14 +55,14 @@ def months() -> dict[str, int]:
 
 
 @cache
-def function_words() -> frozenset[str]:
+def function_words() -> StringSet:
     """Return all words without content."""
     classes = ("be", "auxiliary", "preposition", "negation", "article", "possessive")
     return words_of(*classes, "function_word")
 
 
 @cache
-def english_words() -> frozenset[str]:
+def english_words() -> StringSet:
     """Return the words without content that no other language has."""
     return function_words() - words_of("shared_word")
 
@@ -187,6 +187,10 @@ class Token(NamedTuple):
     kind: str
     value: str
     text: str
+
+
+Tokens = Sequence[Token]
+"""The pieces of a text, or a part of them."""
 
 
 def tokens_of(text: str) -> list[Token]:

@@ -21,8 +21,8 @@ from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 
-from reconciler.frozen import Match, Pattern, in_order
-from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan
+from reconciler.frozen import Match, Pattern, StringSet, in_order
+from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, SensitiveSpans
 
 ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
 """A mail address, or one of the web: it may stand where a password would, and is none."""
@@ -53,7 +53,7 @@ def is_made_up(value: str) -> bool:
     )
 
 
-def is_drawn(word: str, others: frozenset[str]) -> bool:
+def is_drawn(word: str, others: StringSet) -> bool:
     """True if a machine drew most of it at random, as it does a key, and a person wrote none of it.
 
     Of three classes of characters drawn alike, few stand in runs that one could read. With small
@@ -304,7 +304,7 @@ class _NameMatch:
         return _NEED_IN_TEXT[self.name]
 
 
-def named(text: str) -> Iterator[SensitiveSpan]:
+def named(text: str) -> SensitiveSpans:
     """Find secrets that a name and a separator before a value announce, in order."""
     done = 0
     for match in _matches(text):
@@ -375,7 +375,7 @@ def _is_login(match: Match) -> bool:
     return bool(begins) and match["key"].casefold() == "pass"
 
 
-def _values(text: str, name_match: _NameMatch) -> Iterator[SensitiveSpan]:
+def _values(text: str, name_match: _NameMatch) -> SensitiveSpans:
     """Return the name's values: the value itself, or those in the object or list after it."""
     if span := _value(text, name_match):
         yield span
@@ -624,7 +624,7 @@ _NO_WORD_FOR_IT = re.compile(
 )
 
 
-def said(text: str) -> Iterator[SensitiveSpan]:
+def said(text: str) -> SensitiveSpans:
     """Find secrets that a sentence tells; they may overlap."""
     for pattern in _compiled(_SAID) if _HAS_DIGITS.search(text) else ():
         for match in pattern.finditer(text):

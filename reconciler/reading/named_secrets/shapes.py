@@ -7,13 +7,12 @@ it is made without a finder, and is printed, logged and kept on jobs. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from stdnum import luhn
 from stdnum.iso7064 import mod_97_10
 
-from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan
+from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, SensitiveSpans
 
 _SHAPES = (
     r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
@@ -56,7 +55,7 @@ _CARD = re.compile(
 )
 
 
-def find_tokens(text: str) -> Iterator[SensitiveSpan]:
+def find_tokens(text: str) -> SensitiveSpans:
     """Find keys, tokens and logins in addresses; they may overlap."""
     if not any(map(text.casefold().__contains__, NEEDED.split())):
         return
@@ -65,7 +64,7 @@ def find_tokens(text: str) -> Iterator[SensitiveSpan]:
             yield SensitiveSpan(*match.span(pattern.groups), SensitiveKind.SECRET)
 
 
-def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
+def find_account_numbers(text: str) -> SensitiveSpans:
     """Find numbers of cards and of bank accounts with right check digits."""
     if not _DIGIT.search(text):
         return

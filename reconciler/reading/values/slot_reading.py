@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
 
-from reconciler.frozen import Strings, frozen, grouped, in_order
+from reconciler.frozen import Strings, StringSet, frozen, grouped, in_order
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.attribute import Attribute
@@ -115,7 +115,7 @@ def _split_words(sentence: str) -> _Words:
 
 
 @cache
-def _listed(name: str) -> frozenset[str]:
+def _listed(name: str) -> StringSet:
     return lexicon("slots").word_set(name)
 
 
@@ -248,7 +248,7 @@ class _Shape:
     before: Strings
     behind: Strings
     kind: str
-    known: frozenset[str]
+    known: StringSet
     is_headless: bool = False
 
 
@@ -267,7 +267,7 @@ def complaint(attribute: Attribute) -> str | None:
     return None
 
 
-def _known(attribute: Attribute) -> frozenset[str]:
+def _known(attribute: Attribute) -> StringSet:
     listed = (attribute.known, attribute.synonyms, *attribute.synonyms.values())
     return frozenset(key_of(word) for words in listed for word in words)
 
@@ -303,7 +303,7 @@ class SlotReader:
         self._by_first: dict[str, list[_Shape]] = {}
         self._by_last: dict[str, list[_Shape]] = {}
         self._cards: dict[str, _Shape] = {}
-        self._regions: frozenset[str] = frozenset()
+        self._regions: StringSet = frozenset()
         self._ends: dict[Strings, dict[str, set[str]]] = {}
         for attribute in attributes:
             for value, phrases in attribute.over.items():
@@ -330,7 +330,7 @@ class SlotReader:
         return any(word in low for word in self._telling)
 
     @cached_property
-    def _telling(self) -> frozenset[str]:
+    def _telling(self) -> StringSet:
         shapes = chain(*self._by_first.values(), *self._by_last.values())
         return frozenset(max((*each.before, *each.behind), key=len) for each in shapes)
 

@@ -34,7 +34,7 @@ from pydantic import (
 from reconciler.domain.records.kinds import FAR_AHEAD, LASTING, Action, FactState
 from reconciler.domain.records.notes import first_of
 from reconciler.errors import InvalidArchiveError
-from reconciler.frozen import Json, Strings, frozen
+from reconciler.frozen import Json, Strings, Values, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
 from reconciler.service.stores.rows import adapter_of
@@ -89,7 +89,7 @@ _TIME = Annotated[
 ]
 """Read a time of a store, or the text of a time in a line; in UTC."""
 
-_KINDS: Mapping[str, Any] = {
+_KINDS: Values = {
     "string": Annotated[str, Strict()],
     "integer": Annotated[int, *_BOUNDS],
     "number": Annotated[float, *_BOUNDS, AllowInfNan(False)],
@@ -98,7 +98,7 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-def _kind(told: Mapping[str, Any]) -> Any:
+def _kind(told: Values) -> Any:
     """Return Python's type for a property's type in the schema."""
     if words := told.get("enum"):
         return Literal[*words]
@@ -136,7 +136,7 @@ class PropertyTypes:
         schema: the shipped JSON Schema of a line.
     """
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Values) -> None:
         self._kinds: dict[str, Json] = {}
         for name in (*KEY_OF, *LINKS):
             described = schema["$defs"][name]["properties"]["properties"]["properties"]
@@ -151,7 +151,7 @@ class PropertyTypes:
         """Return all properties of a node or a relationship, none of them with a value."""
         return dict.fromkeys(self._kinds[name])
 
-    def node(self, line: Mapping[str, Any]) -> Node:
+    def node(self, line: Values) -> Node:
         """Read the node in a line.
 
         Raises:
@@ -165,7 +165,7 @@ class PropertyTypes:
             raise InvalidArchiveError(f"a {label} lacks its {KEY_OF[label]}")
         return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
 
-    def link(self, line: Mapping[str, Any]) -> Link:
+    def link(self, line: Values) -> Link:
         """Read the relationship in a line.
 
         Raises:
@@ -241,7 +241,7 @@ def _parts(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def as_line(values: Mapping[str, Any]) -> bytes:
+def as_line(values: Values) -> bytes:
     """Write a line of the file, with its line end."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=_as_json)
     return text.encode("utf-8", "surrogatepass") + b"\n"

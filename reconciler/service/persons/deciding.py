@@ -7,7 +7,7 @@ or no to a held note, or a withdrawal. An agent must never make these calls.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Archived, Decision
 from reconciler.domain.records.erasures import check_person, is_agent, plain_name
-from reconciler.domain.records.facts import Conflict, Fact, Supersession, by_fact_id
+from reconciler.domain.records.facts import Conflict, Fact, Facts, Supersession, by_fact_id
 from reconciler.domain.records.kinds import (
     FOR_OPERATORS,
     OPERATOR_DOOR,
@@ -71,7 +71,7 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
-from reconciler.frozen import frozen
+from reconciler.frozen import Values, frozen
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.service.stores.commits import Commit, Joint
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
@@ -188,9 +188,9 @@ class PersonsDecisions:
     def _revoked(
         self,
         submission: Submission,
-        ended: Sequence[Fact],
+        ended: Facts,
         seen: Seen,
-        voided: Sequence[Fact] = (),
+        voided: Facts = (),
     ) -> Commit:
         # No fact ends before it began, except a plan.
         begun = [fact.valid_from for fact in ended if not fact.is_upcoming(self.clock())]
@@ -560,7 +560,7 @@ class PersonsDecisions:
         text: str,
         slot: SlotFields,
         known: Fact | None,
-        about: Mapping[str, Any],
+        about: Values,
     ) -> Note:
         """Make the note of an amendment, with the slot and kind of the fact that it amends.
 
@@ -718,9 +718,7 @@ class PersonsDecisions:
 
         return self.ledger.write(submission, plan)
 
-    def _none_kept(
-        self, submission: Submission, sides: Sequence[Fact], seen: Seen
-    ) -> Commit | None:
+    def _none_kept(self, submission: Submission, sides: Facts, seen: Seen) -> Commit | None:
         """Plan the end of all sides; None if a fact is in no dispute."""
         side_ids = {fact.fact_id for fact in sides}
         conflicts = self.fact_store.list_conflicts(submission.note.scope)
@@ -734,7 +732,7 @@ class PersonsDecisions:
             )
         return self._revoked(submission, sides, seen)
 
-    def _kept(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
+    def _kept(self, submission: Submission, kept: Facts, seen: Seen) -> Commit | None:
         """Plan the resolution; None if no fact is in dispute with the kept facts.
 
         Raises:
@@ -775,7 +773,7 @@ class PersonsDecisions:
         told = confirmed(commit.kept, commit.decision) if commit.kept else None
         return replace(commit, kept=told)
 
-    def _earlier(self, scope: Scope, facts: Sequence[Fact], *, is_kept: bool) -> Decision:
+    def _earlier(self, scope: Scope, facts: Facts, *, is_kept: bool) -> Decision:
         """Find the earlier answer that these facts hold, or that none of them does.
 
         Raises:
@@ -1168,7 +1166,7 @@ def _refusal(later: Sequence[Decision], is_merged: bool) -> str:
     return f"later decisions rest on it: {', '.join([*shown, *more])}; {remedy}"
 
 
-def _moving(facts: Sequence[Fact], state: FactState) -> Effects:
+def _moving(facts: Facts, state: FactState) -> Effects:
     """Return the effects of putting facts into a state."""
     return Effects(moved=[(fact, replace(fact, state=state)) for fact in facts])
 

@@ -15,12 +15,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import Candidate, Role, Turn
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Facts
 from reconciler.domain.records.kinds import OWN_WORDS, Clock, JobState
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import (
@@ -51,7 +50,7 @@ from reconciler.domain.sessions.frames import frames_of
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.domain.values.attributes import MATTERS_MOST, AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidSessionError
-from reconciler.frozen import Strings, frozen
+from reconciler.frozen import Strings, StringSet, Values, frozen
 from reconciler.ports.extractor import Extractor, ReadsKnown
 from reconciler.reading.text_reading import read_text
 from reconciler.reading.values.ends import SaidTimes, said_times
@@ -111,7 +110,7 @@ class SessionReader:
     attributes: AttributeBook
     gate: WriteGate
     cleaner: Cleaner
-    near: Callable[[Scope, Sequence[str], int, Callable[[Fact], bool]], Sequence[Fact]]
+    near: Callable[[Scope, Sequence[str], int, Callable[[Fact], bool]], Facts]
     digest: Callable[[str], str]
     policy: ExtractionPolicy
     door: LiveDoor
@@ -298,7 +297,7 @@ class SessionReader:
         self,
         scope: Scope,
         episodes: Sequence[Episode],
-        new_ids: frozenset[str],
+        new_ids: StringSet,
         on_window: Callable[[], None] = lambda: None,
     ) -> ReadSession:
         """Return the extractor's claims from all windows of a session, each once.
@@ -529,9 +528,7 @@ class SessionReader:
                 "under its own id"
             )
 
-    def _known(
-        self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
-    ) -> tuple[Fact, ...]:
+    def _known(self, scope: Scope, part: Sequence[Episode], fresh: StringSet) -> tuple[Fact, ...]:
         """Find known facts near to a window's new words, for an extractor that reads them.
 
         Also facts with the same subject or attribute: "my number" ends the old number.
@@ -601,7 +598,7 @@ class MemoryExtractor:
         self,
         scopes: Mapping[Scope, Mapping[str, str] | None],
         session_id: str | None,
-        turns: Iterable[Turn | Mapping[str, Any]],
+        turns: Iterable[Turn | Values],
         *,
         channel: str,
         started_at: datetime | None,

@@ -24,7 +24,7 @@ from reconciler.domain.records.erasures import (
     ErasureState,
     ErasureTarget,
 )
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Facts
 from reconciler.domain.records.kinds import FactState, JobState
 from reconciler.domain.records.notes import Scope
 from reconciler.frozen import Strings, frozen, in_order
@@ -134,7 +134,7 @@ class ErasureStore(Queries):
     def load_known(
         self,
         scope: Scope,
-        facts: Sequence[Fact] | None = None,
+        facts: Facts | None = None,
         decisions: Sequence[Decision] | None = None,
     ) -> ContactRecords:
         """Load all records of a contact; facts and decisions are read unless they are given."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.errors import GraphUnavailableError, ReconcilerError
+from reconciler.frozen import Values
 from reconciler.ports.graph import Graph, Row
 
 T = TypeVar("T")
@@ -82,9 +83,7 @@ class PatientGraph:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.graph, name)
 
-    def run(
-        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
-    ) -> list[Row]:
+    def run(self, name: str, parameters: Values, seconds_max: float | None = None) -> list[Row]:
         """Return the rows of one named query; with ``seconds_max`` it is tried only once.
 
         Raises:
@@ -100,7 +99,7 @@ class PatientGraph:
             retried=self.retried,
         )
 
-    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+    def begin(self, name: str, parameters: Values) -> Callable[[], list[Row]]:
         """Begin a read; the returned call waits for its rows, and repeats it like ``run``."""
         begun = self.graph.begin(name, parameters)
 

@@ -7,7 +7,7 @@ operation on a task is legal in which state.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ from reconciler.errors import (
     UnknownJobError,
     UnknownTaskError,
 )
-from reconciler.frozen import Strings, field_names, frozen
+from reconciler.frozen import Strings, Values, field_names, frozen
 from reconciler.ports.graph import Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import RowReader, of_its_own, reader_of
@@ -327,9 +327,7 @@ class SessionStore(Store):
             oldest_unfinished_at=min(unfinished, default=None),
         )
 
-    def _run_leased(
-        self, name: str, job_id: str, lease_id: str, parameters: Mapping[str, Any]
-    ) -> None:
+    def _run_leased(self, name: str, job_id: str, lease_id: str, parameters: Values) -> None:
         if not self.rows(name, job_id=job_id, lease_id=lease_id, **parameters):
             raise LeaseLostError(f"another worker now has job {job_id}")
 

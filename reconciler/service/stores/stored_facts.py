@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
-from reconciler.domain.records.facts import Fact, FactUse
+from reconciler.domain.records.facts import Fact, Facts, FactUse
 from reconciler.domain.records.notes import Slot
 from reconciler.frozen import Strings
 from reconciler.ports.graph import Row
@@ -81,7 +81,7 @@ class StoredFacts(LazyFacts):
 class RecalledFacts(LazyFacts):
     """Facts with the recalls that are on record."""
 
-    def __init__(self, facts: Sequence[Fact], uses: Sequence[FactUse]) -> None:
+    def __init__(self, facts: Facts, uses: Sequence[FactUse]) -> None:
         self._facts, self._uses = facts, uses
 
     def __len__(self) -> int:

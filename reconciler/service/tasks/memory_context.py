@@ -10,10 +10,10 @@ a held note waits for a person's yes, and so does every procedure.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
 from reconciler.domain.recalling.filtering import RecallFilter
@@ -56,7 +56,7 @@ from reconciler.errors import (
     InvalidRequestError,
     InvalidSessionError,
 )
-from reconciler.frozen import Strings
+from reconciler.frozen import Strings, Values
 from reconciler.reading.kinds import Category
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
@@ -309,7 +309,7 @@ class MemoryContext:
 
     # Writes
 
-    def log_episode(self, turn: Turn | Mapping[str, Any]) -> Episode:
+    def log_episode(self, turn: Turn | Values) -> Episode:
         """Append an episode to the log, without personal data and secrets.
 
         An episode is evidence and makes no fact by itself. Recalled facts in the text are cut out.
@@ -575,7 +575,7 @@ class MemoryContext:
         return cleaned
 
 
-def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
+def _one_turn(given: Turn | Values) -> Turn:
     """Return the turn, or the single turn of a message.
 
     Raises:

@@ -25,7 +25,7 @@ from reconciler.domain.recalling.checking import ActCheck
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
 from reconciler.domain.recalling.recalled import CLEAREST_SHARE, FITTING_MAX, Recalled, is_never_cut
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import HANDLE_SIGN, Fact, Relations
+from reconciler.domain.records.facts import HANDLE_SIGN, Facts, Relations
 from reconciler.domain.records.kinds import Clock, SourceKind
 from reconciler.domain.records.notes import Scope, check_identifier
 from reconciler.domain.tools.replies import Shown, ToolReply, reply_about, reply_about_relating
@@ -52,7 +52,7 @@ from reconciler.errors import (
     UnknownFactError,
 )
 from reconciler.forks import Maker
-from reconciler.frozen import Json
+from reconciler.frozen import Json, Values
 from reconciler.service.json_lines import json_object
 from reconciler.service.records import Records
 from reconciler.service.writing.doors import LiveDoor
@@ -122,7 +122,7 @@ class AgentTools:
         live_door: LiveDoor,
         relating: Relating,
         records: Records,
-        siblings_of: Callable[[Decision], Sequence[Fact]],
+        siblings_of: Callable[[Decision], Facts],
         may_be: Callable[[str, str], Sequence[str]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
@@ -196,7 +196,7 @@ class AgentTools:
     def call(
         self,
         name: str,
-        arguments: Mapping[str, Any] | str | None,
+        arguments: Values | str | None,
         *,
         call_id: str | None = None,
         message_id: str | None = None,
@@ -232,7 +232,7 @@ class AgentTools:
             return ToolReply(text=_told_of(name, error), is_error=True, error=error)
 
     def _key_of(
-        self, name: str, given: Mapping[str, Any], call_id: str | None, message_id: str | None
+        self, name: str, given: Values, call_id: str | None, message_id: str | None
     ) -> str | None:
         """Return the idempotency key of a call with an identity; None for any other call."""
         if not call_id or (message_id is None and _COUNTED.fullmatch(call_id)):

@@ -7,7 +7,7 @@ agent itself are in ``service/tools``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -24,7 +24,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.errors import InvalidNoteError, InvalidRequestError
-from reconciler.frozen import frozen
+from reconciler.frozen import Values, frozen
 from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.tracing import span
 
@@ -449,7 +449,7 @@ def beginning(note: Note, begins_at: datetime | None) -> Note:
 
 
 def note_of(
-    scope: Scope, text: str, fields: Mapping[str, Any], attributes: AttributeBook, now: datetime
+    scope: Scope, text: str, fields: Values, attributes: AttributeBook, now: datetime
 ) -> Note:
     """Make the checked note of a text and its fields; a missing time is now.
 

@@ -25,7 +25,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Clock, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered, Scope
 from reconciler.errors import ErasedError
-from reconciler.frozen import frozen, in_order
+from reconciler.frozen import StringSet, frozen, in_order
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
@@ -38,7 +38,7 @@ Digest = Callable[[str], str]
 _DETAIL = "it was forgotten or revoked before, and comes back only after a yes"
 
 
-def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
+def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> StringSet:
     """Return keyed hashes of some words; the words cannot be read from them."""
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
@@ -58,10 +58,10 @@ class Forgotten:
     """
 
     is_erasing: bool = False
-    session_ids: frozenset[str] = frozenset()
-    going_ids: frozenset[str] = frozenset()
+    session_ids: StringSet = frozenset()
+    going_ids: StringSet = frozenset()
     emptied: Mapping[str, str] = field(default_factory=dict)
-    keys: frozenset[str] = frozenset()
+    keys: StringSet = frozenset()
     digest: Digest = str
     scopes: tuple[Scope, ...] = ()
 
@@ -88,7 +88,7 @@ class Forgotten:
         is_back = bool(said) and not said & self._keys([*known])
         return GateReason.FORGOTTEN_BEFORE if is_back else None
 
-    def _keys(self, said: Sequence[Remembered]) -> frozenset[str]:
+    def _keys(self, said: Sequence[Remembered]) -> StringSet:
         return frozenset().union(*(keys_of(scope, said, self.digest) for scope in self.scopes))
 
     def _was_emptied(self, evidence: Evidence) -> bool:

@@ -76,7 +76,7 @@ from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.floats import Floats
-from reconciler.frozen import field_names, grouped, in_order, picked
+from reconciler.frozen import StringSet, field_names, grouped, in_order, picked
 from reconciler.ports.embedder import Embedder
 from reconciler.reading.cues.classification import infer_category
 from reconciler.reading.guard import is_english
@@ -500,7 +500,7 @@ class MemoryReconciler:
             taken_back=self._taken_back(submission, seen),
         )
 
-    def _taken_back(self, submission: Submission, seen: Seen) -> frozenset[str]:
+    def _taken_back(self, submission: Submission, seen: Seen) -> StringSet:
         """Return the ids of near permissions that the note's words take back, in English."""
         note, vector, reads = submission.note, submission.vector, self.reads_consent
         if reads is None or vector is None or note.trust not in OWN_WORDS:

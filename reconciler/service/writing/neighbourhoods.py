@@ -35,7 +35,7 @@ from reconciler.domain.reconciling.verdicts import (
     neighbour_of,
     neighbours_of,
 )
-from reconciler.domain.records.facts import Fact, Neighbours
+from reconciler.domain.records.facts import Fact, Facts, Neighbours
 from reconciler.domain.records.kinds import FAR_AHEAD, Action, FactState
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -88,7 +88,7 @@ class Neighbourhood:
     def __init__(
         self,
         version: int,
-        facts: Sequence[Fact],
+        facts: Facts,
         vectors: Floats,
         conflicts: Iterable[tuple[str, str]] = (),
         linked_ids: Iterable[str] = (),
@@ -177,7 +177,7 @@ class Neighbourhood:
                 )
             return self._recallable
 
-    def kept(self, fact_ids: Sequence[str]) -> tuple[int, Sequence[Fact], Numbers] | None:
+    def kept(self, fact_ids: Sequence[str]) -> tuple[int, Facts, Numbers] | None:
         """Return the version, the stored facts with these ids, and their numbers, in this order.
 
         None if these are not all of the contact's facts.
@@ -191,10 +191,10 @@ class Neighbourhood:
     def lasting(
         self,
         version: int,
-        facts: Sequence[Fact],
+        facts: Facts,
         key: object,
         now: datetime,
-        make: Callable[[Sequence[Fact]], Any],
+        make: Callable[[Facts], Any],
     ) -> Any:
         """A value computed from all facts; computed again when a fact begins, ends or expires.
 
@@ -327,7 +327,7 @@ class Neighbourhood:
         """Return a fact as it is stored."""
         return _one(self._facts[fact_id], self._loaded)
 
-    def _some(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
+    def _some(self, fact_ids: Iterable[str]) -> Facts:
         """Return these facts, as they are now."""
         return _Some([self._facts[fact_id] for fact_id in fact_ids], self._loaded)
 
@@ -520,7 +520,7 @@ def _nearest(closeness: Floats, rows: Rows, count: int) -> list[int]:
 class _Some(LazyFacts):
     """Facts in an order; a fact of which only the place is given is made when it is needed."""
 
-    def __init__(self, held: Sequence[Fact | int], loaded: Sequence[Fact]) -> None:
+    def __init__(self, held: Sequence[Fact | int], loaded: Facts) -> None:
         self._held, self._loaded = held, loaded
 
     def __len__(self) -> int:
@@ -531,7 +531,7 @@ class _Some(LazyFacts):
         return _one(self._held[place], self._loaded)
 
 
-def _one(held: Fact | int, loaded: Sequence[Fact]) -> Fact:
+def _one(held: Fact | int, loaded: Facts) -> Fact:
     return loaded[held] if isinstance(held, int) else held
 
 

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
@@ -25,7 +24,7 @@ from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed
-from reconciler.frozen import Json, frozen, in_order, present
+from reconciler.frozen import Json, Values, frozen, in_order, present
 from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -391,7 +390,7 @@ def _given(line: str, defaults: Mapping[str, str]) -> Json:
     return {**defaults, **present(_line_values(line))}
 
 
-def _scope(values: Mapping[str, Any]) -> Scope:
+def _scope(values: Values) -> Scope:
     return Scope(*(values.get(name, "") for name in SCOPE_KEYS))
 
 

@@ -29,7 +29,7 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState
 from reconciler.floats import Embed, Floats
-from reconciler.frozen import field_names, in_order, picked
+from reconciler.frozen import StringSet, field_names, in_order, picked
 from reconciler.reading.guard import share_a_word
 from reconciler.service.stores.commits import (
     Commit,
@@ -52,7 +52,7 @@ Beneath = Callable[[Iterable[Neighbour], Floats], Iterable[Predecessor]]
 
 Plan = Callable[[Submission, Neighbourhood, Beneath], Commit | Other]
 
-Pair = frozenset[str]
+Pair = StringSet
 
 _NEAR_COSINE_MIN = 0.3
 """The cosine below which no rule compares two texts that share neither a word nor a slot."""

@@ -48,7 +48,7 @@ from reconciler.errors import (
     InvalidRequestError,
 )
 from reconciler.floats import Embed, Floats
-from reconciler.frozen import in_order
+from reconciler.frozen import StringSet, in_order
 from reconciler.reading.cues.languages import is_surely_english
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
@@ -310,7 +310,7 @@ class WriteGate(Judging):
         settled = self.decision_store.find_decision(note.scope, settlement_id_of(decision_id))
         return settled or self.decision_store.find_decision(note.scope, decision_id)
 
-    def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
+    def to_be_asked(self, candidates: Sequence[Candidate]) -> StringSet:
         """Choose the candidates of a session that the contact may be asked about, by key.
 
         Their number is limited by the room of the session beside its waiting questions: those that
