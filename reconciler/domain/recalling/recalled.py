@@ -35,8 +35,7 @@ from reconciler.reading.guard import (
     is_plainly_denied,
     tells_of_end,
 )
-from reconciler.reading.guard.matters import stems_of
-from reconciler.reading.guard.reading import read
+from reconciler.reading.guard.reading import read, stems_of
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.kinds import Category
 from reconciler.reading.lexicon import lexicon

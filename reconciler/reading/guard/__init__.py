@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from reconciler.reading.canonical import canonical_text, remembered
+from reconciler.reading.canonical import canonical_text
 from reconciler.reading.findings import Difference, Finding, Findings
 from reconciler.reading.guard.changes import (
     answer_one_question as answer_one_question,
@@ -90,11 +90,17 @@ from reconciler.reading.guard.matters import (
     is_over as is_over,
     is_over_itself as is_over_itself,
     is_plainly_denied as is_plainly_denied,
-    stems_of as stems_of,
     tell_apart,
     tells_of_end as tells_of_end,
 )
-from reconciler.reading.guard.reading import VALUE_KINDS, Reading, lowered, read
+from reconciler.reading.guard.reading import (
+    VALUE_KINDS,
+    Reading,
+    lowered,
+    read,
+    says,
+    stems_of as stems_of,
+)
 from reconciler.reading.guard.tokens import pattern_of, tokens_of
 from reconciler.reading.text_reading import read_text
 
@@ -303,9 +309,11 @@ def denies_value(text: str, value: str) -> bool:
 
     A word may stand for the value: "Never worked there". "Never without" affirms the value.
     """
-    never_without = pattern_of("not_without").pattern
-    plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
-    return denies(read(named_in(plain, value)), read(value))
+    return denies(read(named_in(_as_required(text), value)), read(value))
+
+
+def _as_required(text: str) -> str:
+    return re.sub(pattern_of("not_without").pattern, _REQUIRED, text, flags=re.IGNORECASE)
 
 
 def holds_no_more(text: str, value: str, attribute: str) -> bool:
@@ -315,8 +323,7 @@ def holds_no_more(text: str, value: str, attribute: str) -> bool:
 
 def denies_value_ever(text: str, value: str) -> bool:
     """True if the text says that the value never held, which is true beside any other value."""
-    said_never = pattern_of("correction").search(read(text).canonical) is not None
-    return said_never and denies_value(text, value)
+    return says("correction", text) and denies_value(text, value)
 
 
 def named_in(text: str, value: str) -> str:
@@ -347,13 +354,12 @@ def brings_another_value(note: str, earlier: str, now: str) -> bool:
 
 def tells_of_more(text: str) -> bool:
     """True if a text adds to known facts: "I am also a musician"."""
-    return pattern_of("addition").search(read(text).canonical) is not None
+    return says("addition", text)
 
 
-@remembered
 def tells_of_change(text: str) -> bool:
     """True if a text says that something has changed: "pays by card now"."""
-    return pattern_of("change").search(lowered(text)) is not None
+    return says("change", text)
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
@@ -513,10 +519,8 @@ def said_plainly(text: str, other: str) -> str:
 
     "Never enter without notice" denies nothing of "entering needs notice".
     """
-    denied, beside = pattern_of("not_without"), lowered(other)
-    if pattern_of("requires").search(beside) and not denied.search(beside):
-        return re.sub(denied.pattern, _REQUIRED, text, flags=re.IGNORECASE)
-    return text
+    is_required = says("requires", other) and not says("not_without", other)
+    return _as_required(text) if is_required else text
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:

@@ -7,7 +7,7 @@ one matter; a cosine alone never does. No grammar.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from reconciler.reading.guard.reading import (
     Denial,
     Reading,
     Word,
+    are_apart,
     content_words,
     folded,
     is_change_stated,
@@ -27,6 +28,8 @@ from reconciler.reading.guard.reading import (
     lowered,
     may_be_verb,
     read,
+    says,
+    stems_of,
 )
 from reconciler.reading.guard.tokens import (
     Token,
@@ -103,7 +106,7 @@ _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
     """True if the note says that it is a change of the same matter as the fact."""
-    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
+    if cosine < COSINE_MIN or not _changed_words(note) or says("wishing", fact):
         return False
     here, there = _changed_words(note), _content(fact)
     if not there or are_of_other_people(note, fact) or max(map(_length, (note, fact))) > LONG:
@@ -115,7 +118,7 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """True if the note is about him, her or them, and the fact about the contact itself."""
-    return speaks_of_another(note) and pattern_of("first_person").search(lowered(fact)) is not None
+    return speaks_of_another(note) and says("first_person", fact)
 
 
 @remembered
@@ -123,13 +126,13 @@ def speaks_of_another(note: str) -> bool:
     """True if the text is soon about him, her or them, and does not open with its speaker."""
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
-    return not opens_with_me and pattern_of("third_person").search(text) is not None
+    return not opens_with_me and says("third_person", note)
 
 
 @remembered
 def stated(text: str) -> str:
     """Return a text without clauses that ask or express an intention."""
-    if not _tells_a_wish(text):
+    if not says("wishing", text):
         return text
     sentences = (sentence.text for sentence in read_text(text).sentences)
     told = ("".join(map(_before_a_wish, _CLAUSE.findall(each))).strip() for each in sentences)
@@ -159,7 +162,7 @@ def ends(note: str, fact: str) -> bool:
     if (
         not (ended or before)
         or _length(fact) > LONG
-        or _tells_a_wish(note)
+        or says("wishing", note)
         or are_of_other_people(note, fact)
     ):
         return False
@@ -207,7 +210,7 @@ def name_two_entries(note: str, fact: str) -> bool:
     one, other = _labels(here), _labels(there)
     rest = "".join((here.stems ^ there.stems) - one - other)
     are_things = _is_subject(one, here) and _is_subject(other, there)
-    return _are_disjoint(one, other) and (are_things or rest.replace(".", "").isdecimal())
+    return are_apart(one, other) and (are_things or rest.replace(".", "").isdecimal())
 
 
 def _is_subject(labels: set[str], reading: Reading) -> bool:
@@ -417,7 +420,7 @@ def _said(reading: Reading) -> set[str]:
 def names_before(note: str, value: str) -> bool:
     """True if the note names an earlier value: "a phone call instead of email"."""
     wanted = _content(value)
-    return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
+    return bool(wanted) and wanted == _before(note) and not says("wishing", note)
 
 
 def _ended(reading: Reading) -> Denial | None:
@@ -484,19 +487,13 @@ def are_two_things(one: str, other: str) -> bool:
     here, there = read(one), read(other)
     if answer_one_question(one, other):
         return False
-    if _are_disjoint(_labels(here), _labels(there)) or _are_disjoint(
-        _named_by(one), _named_by(other)
-    ):
+    if are_apart(_labels(here), _labels(there)) or are_apart(_named_by(one), _named_by(other)):
         return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
     if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
         return False  # "Anna is now the CEO": there is one
     return not _cues(one) and _are_two_entries(here, there)
-
-
-def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
-    return bool(here and there) and set(here).isdisjoint(there)
 
 
 def _labels(reading: Reading) -> set[str]:
@@ -615,7 +612,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if over in new.ceased and not over.text.casefold().startswith("no "):
         return False  # a person who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
-    aside = {token.value for token in tokens_of(said)} | _cues(note) | words_of("measure")
+    aside = stems_of(said) | _cues(note) | words_of("measure")
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
 
@@ -628,7 +625,7 @@ def _goes_another_way(note: str, fact: str) -> bool:
     here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
     if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
         return False
-    if pattern_of("addition").search(read(note).canonical):
+    if says("addition", note):
         return False
     way, before = _content(here["way"]) - _cues(note), _content(there["way"])
     done = _content(here["done"])
@@ -653,9 +650,8 @@ def _undoes(note: str, fact: str) -> bool:
 @remembered
 def _cues(note: str) -> StringSet:
     """Return the stems of the note's words of change."""
-    text = lowered(note)
-    said = " ".join(cue.group() for cue in pattern_of("change").finditer(text))
-    return frozenset(token.value for token in tokens_of(said))
+    cues = pattern_of("change").finditer(lowered(note))
+    return stems_of(" ".join(cue.group() for cue in cues))
 
 
 def _length(text: str) -> int:
@@ -699,13 +695,7 @@ def names_a_part(note: str, fact: str) -> bool:
 
 def is_event(text: str) -> bool:
     """True if the text reports one event among several, with its own dates and counts."""
-    said = lowered(text)
-    return (pattern_of("event").search(said) or pattern_of("occurrence").search(said)) is not None
-
-
-@remembered
-def _tells_a_wish(text: str) -> bool:
-    return pattern_of("wishing").search(lowered(text)) is not None
+    return says("event", text) or says("occurrence", text)
 
 
 @remembered
@@ -713,7 +703,7 @@ def _changed_words(note: str) -> StringSet:
     """Return the stems near the words of change; none if the note reports no change."""
     changed: set[str] = set()
     text = lowered(note)
-    if _stated_change(text) is None or _tells_a_wish(note):
+    if _stated_change(text) is None or says("wishing", note):
         return frozenset()
     for each in read_text(text).sentences:
         if (cue := _stated_change(each.text)) is not None:

@@ -32,7 +32,9 @@ from reconciler.reading.guard.reading import (
     Denial,
     Reading,
     Word,
+    are_apart,
     folded,
+    stems_of,
 )
 from reconciler.reading.guard.tokens import pattern_of, stem_of, tokens_of, words_of
 from reconciler.reading.lexicon import lexicon
@@ -117,7 +119,7 @@ def says_no_more(new: Reading, old: Reading) -> bool:
 def find_currencies(new: Reading, old: Reading) -> Found:
     """Find an amount in another currency, or a percentage in place of an amount."""
     here, there = _units(new), _units(old)
-    if (new.currencies or old.currencies) and here and there and here.isdisjoint(there):
+    if (new.currencies or old.currencies) and are_apart(here, there):
         yield Finding(
             Difference.AMOUNT,
             " ".join(sorted(here)),
@@ -255,8 +257,8 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
     """True if both have the same words of content, light words and the findings' aside."""
-    tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
-    return _is_same_but_for(new, old, *(token.value for token in tokens))
+    said = " ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings)
+    return _is_same_but_for(new, old, *stems_of(said))
 
 
 def _units(reading: Reading) -> StringSet:
@@ -318,9 +320,7 @@ def _is_change(here: Count, there: Count) -> bool:
         small, large = sorted((float(here.value), float(there.value)))
         if large > small * _RATIO_MAX:
             return False
-    if here.days and there.days and here.days.isdisjoint(there.days):
-        return False
-    if here.names and there.names and here.names.isdisjoint(there.names):
+    if are_apart(here.days, there.days) or are_apart(here.names, there.names):
         return False
     measures = words_of("measure")
     things = set(here.things) & set(there.things)
@@ -342,7 +342,7 @@ def _ends_named_alone(reading: Reading) -> Iterator[str]:
     """Find stems of phrases that name the end after the thing: "does not smoke any more"."""
     for end in reading.ceased:
         if not end.phrase:
-            yield from (token.value for token in tokens_of(end.text))
+            yield from stems_of(end.text)
 
 
 def _told(denials: Iterable[Denial]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reconciler.reading.canonical import remembered
 from reconciler.reading.guard.differences import LABELLED
-from reconciler.reading.guard.reading import Reading, Word, folded, read
+from reconciler.reading.guard.reading import Reading, Word, are_apart, folded, read, stems_of
 from reconciler.reading.guard.tokens import Token, Tokens, pattern_of, stem_of, tokens_of, words_of
 
 _SHORT = 2
@@ -28,12 +28,6 @@ _BEGINNING = 5
 
 _DATED = ("id", "month", "year")
 """Kinds of words that distinguish matters, besides names: "the budget for 2027"."""
-
-
-@remembered
-def stems_of(text: str) -> frozenset[str]:
-    """Return stems of a few words, such as a value or an attribute's name, for comparing."""
-    return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
 
 
 def denies(reading: Reading, value: Reading) -> bool:
@@ -250,7 +244,7 @@ def are_other_matters(
         for matter, reading in zip(matters, (one, other), strict=True)
     ]
     here, there = named if all(named) else [{word.stem for word in matter} for matter in matters]
-    return bool(here and there) and here.isdisjoint(there)
+    return are_apart(here, there)
 
 
 def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
@@ -261,10 +255,10 @@ def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
     aside = stems_of(" ".join(values))
     for kind in ("ordinal", "month", "year"):
         here, there = (reading.values.get(kind, {}).keys() - aside for reading in (one, other))
-        if here and there and here.isdisjoint(there):
+        if are_apart(here, there):
             return True
     here, there = (_purposes(reading) - aside for reading in (one, other))
-    return bool(here and there) and here.isdisjoint(there)
+    return are_apart(here, there)
 
 
 def _purposes(reading: Reading) -> set[str]:

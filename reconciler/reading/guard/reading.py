@@ -353,6 +353,23 @@ def lowered(text: str) -> str:
     return canonical_text(text).casefold()
 
 
+@remembered
+def says(cue: str, text: str) -> bool:
+    """True if a pattern of this name occurs in the text."""
+    return pattern_of(cue).search(lowered(text)) is not None
+
+
+@remembered
+def stems_of(text: str) -> StringSet:
+    """Return stems of a few words, such as a value or an attribute's name, for comparing."""
+    return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
+
+
+def are_apart(here: Collection[str], there: Collection[str]) -> bool:
+    """True if both name something, and nothing that the other names."""
+    return bool(here and there) and set(here).isdisjoint(there)
+
+
 def folded(word: str) -> str:
     """Return a name as it is compared: without capitals and accents, which many leave out."""
     return without_marks(word.casefold())
