@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile
 
-from reconciler.domain.records.policies import Profile, RecallFloor
+from reconciler.domain.records.policies import JudgeQuestion, Profile, RecallFloor
 from reconciler.errors import ConfigurationError
 from reconciler.frozen import is_number
 from reconciler.resources import read_config, resource_path
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
-    from reconciler.domain.records.policies import JudgeQuestion
     from reconciler.domain.tools.tool import Tool
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.reading.linear_head import LinearHead
@@ -276,8 +275,6 @@ def load_judge_questions() -> list[JudgeQuestion]:
     Raises:
         ConfigurationError: the installation lacks the file.
     """
-    from reconciler.domain.records.policies import JudgeQuestion
-
     questions = _parsed(*_shipped("judge_questions.toml"))["questions"]
     return [JudgeQuestion.from_mapping(each) for each in questions]
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from reconciler.adapters.cleared_memory import give_back_memory
 from reconciler.adapters.model_files import check_files, translated, weights_folder
 from reconciler.adapters.onnx_minilm import session_of, tokenizer_of
@@ -220,8 +222,6 @@ class _Loaded:
 
     def _run(self, session: Any, pairs: Mapping[int, Any]) -> dict[int, PairReading]:
         """Read pairs, each in as many rows as it has words: see OnnxMinilm."""
-        import numpy as np
-
         longest = max(len(pair.ids) for pair in pairs.values())
         names = {
             "input_ids": "ids",
@@ -262,8 +262,6 @@ def _halves(judge: bytes) -> Iterator[tuple[str, Any]]:
     In ONNX's format a tensor's data follows its name: a tag, the length, seven bits a byte, and the
     numbers.
     """
-    import numpy as np
-
     for found in re.finditer(rb"B.(half\.[\w.]+)J([\x80-\xff]*[\x00-\x7f])", judge, re.DOTALL):
         length = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(found[2]))
         yield found[1].decode(), np.frombuffer(judge, np.float16, length // 2, found.end())

@@ -37,7 +37,7 @@ from reconciler.errors import ConfigurationError
 from reconciler.reading.sensitive_data import SensitiveKind
 from reconciler.service.stores.binding_store import BindingStore, HashKey
 from reconciler.service.stores.patient_graph import call_with_retries
-from reconciler.service.writing.submissions import IdCheck, Submission
+from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submission
 
 if TYPE_CHECKING:
     from reconciler.adapters.local_embedder import LocalModel
@@ -513,7 +513,6 @@ def judge_under(
 ) -> Callable[[Candidate], Submission]:
     """Gate's judgement under a policy, for a dry run."""
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.submissions import DecisionIds
     from reconciler.service.writing.write_gate import Judging
 
     secret_finder = build_secret_finder()

@@ -70,7 +70,7 @@ from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.patient_graph import patient
 from reconciler.service.use_trace import UseTrace
-from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submission
+from reconciler.service.writing.submissions import DecisionIds, IdCheck, Submission, recorded_policy
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -359,7 +359,6 @@ class Services:
 
     def _withholding(self) -> Withholding:
         from reconciler.service.writing.forgotten import Withholding, earlier_decisions
-        from reconciler.service.writing.submissions import recorded_policy
 
         return Withholding(
             policy=recorded_policy(self.policy, self.embedder.model_id),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from reconciler.domain.recalling.prompting import quoted, shown_text
-from reconciler.domain.records.facts import Fact, Facts
+from reconciler.domain.records.facts import Fact, Facts, FactsById
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.frozen import Strings, frozen
 from reconciler.reading.named_secrets import without_secrets
@@ -115,7 +115,7 @@ class Doubts:
     of_facts: Mapping[str, Collection[str]]
     of_names: Mapping[str, Collection[str]]
     replaced_at: Mapping[str, datetime]
-    instead: Mapping[str, Fact]
+    instead: FactsById
     now: datetime
     max_age: timedelta | None
     account: str | None

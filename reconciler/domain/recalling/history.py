@@ -26,6 +26,7 @@ from reconciler.domain.records.candidates import EvidenceTurn, FactEvidence, Tak
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import (
     Conflict,
+    Conflicts,
     Fact,
     FactEvent,
     FactHistory,
@@ -134,7 +135,7 @@ class HeldFacts:
 
     facts: tuple[Fact, ...]
     links: tuple[Supersession, ...]
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: Conflicts = ()
 
 
 def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:

@@ -12,7 +12,7 @@ from the start and not merely expired: a later note or a yes could make an expir
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -21,7 +21,15 @@ from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of, match_of
 from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
-from reconciler.domain.records.facts import Conflict, Fact, Facts, Neighbour, Neighbours, by_fact_id
+from reconciler.domain.records.facts import (
+    Conflicts,
+    Fact,
+    Facts,
+    FactsById,
+    Neighbour,
+    Neighbours,
+    by_fact_id,
+)
 from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind, later
 from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -157,9 +165,7 @@ class Plans:
         facts: its facts by id.
     """
 
-    def __init__(
-        self, made: Iterable[Decision] = (), facts: Mapping[str, Fact] | None = None
-    ) -> None:
+    def __init__(self, made: Iterable[Decision] = (), facts: FactsById | None = None) -> None:
         listed = sorted(made, key=order_of)
         self.facts = facts or {}
         self._ends: dict[str, dict[str, PlannedEnd]] = {}
@@ -269,9 +275,9 @@ class Effects:
     restated_id: str | None = None
     stays_id: str | None = None
     against: Strings = ()
-    closed: tuple[Conflict, ...] = ()
+    closed: Conflicts = ()
     closed_ids: Strings = ()
-    drawn: tuple[Conflict, ...] = ()
+    drawn: Conflicts = ()
 
     @property
     def is_heir_new(self) -> bool:

@@ -34,6 +34,7 @@ from reconciler.domain.records.facts import (
     Dispute,
     Fact,
     Facts,
+    FactsById,
     Neighbour,
     Predecessor,
     Relations,
@@ -402,7 +403,7 @@ def with_suspended(
     verdict: Verdict,
     note: Note,
     ends_at: datetime | None,
-    facts: Mapping[str, Fact],
+    facts: FactsById,
     beside: Iterable[Neighbour],
     over_ids: Collection[str],
 ) -> Verdict:

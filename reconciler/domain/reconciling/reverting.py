@@ -11,7 +11,14 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision, Resting, Undo
-from reconciler.domain.records.facts import Conflict, Fact, Supersession, by_fact_id
+from reconciler.domain.records.facts import (
+    Conflict,
+    Conflicts,
+    Fact,
+    FactsById,
+    Supersession,
+    by_fact_id,
+)
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
@@ -27,7 +34,7 @@ class Reversal:
     """The result of undoing decisions: changed facts and conflicts, and the record of it."""
 
     facts: tuple[Fact, ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: Conflicts
     undo: Undo
 
 
@@ -80,7 +87,7 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
 
 def reversal(
     undone: Sequence[Decision],
-    facts: Mapping[str, Fact],
+    facts: FactsById,
     links: Iterable[Supersession],
     conflicts: Iterable[Conflict],
     now: datetime,
@@ -130,7 +137,7 @@ def reversal(
 
 def _passed_on(
     undone: Iterable[Decision],
-    facts: Mapping[str, Fact],
+    facts: FactsById,
     conflicts: Mapping[tuple[str, str], Conflict],
 ) -> dict[tuple[str, str], Conflict]:
     """Conflicts of an undone fact, moved to the fact that lives again in its place.
@@ -175,7 +182,7 @@ def _check_can_be_undone(decision: Decision) -> None:
         )
 
 
-def facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
+def facts_before(decision: Decision, facts: FactsById) -> Iterable[Fact]:
     """Facts that a decision wrote, ended or counted, as they were without it."""
     written_id = fact_written_by(decision)
     if written_id is not None and written_id in facts:

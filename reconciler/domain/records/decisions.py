@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 
 from reconciler.domain.records.candidates import UNJUDGED, Assessment
 from reconciler.domain.records.facts import (
-    Conflict,
+    Conflicts,
     Fact,
     Neighbour,
     Relations,
@@ -252,7 +252,7 @@ class Undo:
     linked: tuple[Supersession, ...] = ()
     unrested: tuple[Resting, ...] = ()
     rested: tuple[Resting, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: Conflicts = ()
 
 
 _NO_CHANGE = Undo(before=())

@@ -338,6 +338,9 @@ class Neighbour:
 Facts = Sequence[Fact]
 """Facts in an order, which the reader does not change."""
 
+FactsById = Mapping[str, Fact]
+"""Facts by their ids."""
+
 Neighbours = tuple[Neighbour, ...]
 _FactT = TypeVar("_FactT", bound="Fact | Neighbour")
 
@@ -499,6 +502,9 @@ class Conflict:
         return replace(self, decided_by=DecidedBy.ANSWER)
 
 
+Conflicts = tuple[Conflict, ...]
+
+
 @frozen
 class Dispute:
     """Live facts that seem to contradict each other, until a person settles the dispute.
@@ -584,7 +590,7 @@ class FactHistory:
 
     facts: tuple[Fact, ...]
     supersessions: tuple[Supersession, ...]
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: Conflicts = ()
     events: tuple[FactEvent, ...] = ()
 
 
@@ -723,7 +729,7 @@ class Relations:
         return self.renamed({fact_id: fact_id for fact_id in fact_ids})
 
 
-def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
+def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: FactsById) -> None:
     """Refuse facts that have ended or that the contact does not have, and memberships.
 
     Raises:

@@ -358,6 +358,10 @@ class Episode:
         )
 
 
+Episodes = Sequence[Episode]
+"""Turns in their order, which the reader does not change."""
+
+
 @frozen
 class SessionRecord:
     """A stored session, without its turns.

@@ -22,7 +22,7 @@ from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import RELATED_MAX, Fact, Facts, Relations
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, Scope, Slot
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Episodes
 from reconciler.frozen import Json, Strings, StringSet, Values, frozen, grouped, picked, present
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.kinds import Category, Speech
@@ -283,7 +283,7 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     return list(proposals_by_key.values())
 
 
-def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[list[Claim], int]:
+def capped(proposals: Iterable[Claim], episodes: Episodes) -> tuple[list[Claim], int]:
     """Keep at most five claims of each turn, and return the number that were left out.
 
     A claim belongs to the first turn that it cites. The most important stay, then the surest, then
@@ -489,7 +489,7 @@ _WORDS_APART = re.compile(r"[\W_]+")
 
 
 def windows(
-    episodes: Sequence[Episode], characters_max: int, overlap_count: int
+    episodes: Episodes, characters_max: int, overlap_count: int
 ) -> Iterator[tuple[Episode, ...]]:
     """Divide episodes into pieces that a model can read; each begins with the end of the last.
 
@@ -513,7 +513,7 @@ def windows(
         start = _overlap_start(episodes, end, characters_max // 2, overlap_count)
 
 
-def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
+def _overlap_start(episodes: Episodes, end: int, characters_max: int, count: int) -> int:
     """Return the start of the next window; repeated episodes take at most half of it."""
     first, size = end, 0
     while first > 0 and end - first < count:

@@ -13,12 +13,12 @@ outside of both rests only on those. Never here: the weight of a claim within a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 from reconciler.domain.records.candidates import Role
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Episodes
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.frozen import in_order
 from reconciler.reading.cues.classification import is_asked_to_keep
@@ -86,7 +86,7 @@ class Frames:
         return speech
 
 
-def frames_of(episodes: Sequence[Episode]) -> Frames:
+def frames_of(episodes: Episodes) -> Frames:
     """Find the frames of a session.
 
     Args:

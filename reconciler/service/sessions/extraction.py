@@ -30,7 +30,14 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.domain.records.policies import ExtractionPolicy
-from reconciler.domain.records.sessions import ClaimOutcome, Episode, Job, Session, time_of_saying
+from reconciler.domain.records.sessions import (
+    ClaimOutcome,
+    Episode,
+    Episodes,
+    Job,
+    Session,
+    time_of_saying,
+)
 from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
     TURNS_OF_ONE_CONVERSATION,
@@ -126,7 +133,7 @@ class SessionReader:
         return known is not None and known.normaliser != "person"
 
     def episodes(
-        self, session: Session, now: datetime, kept: Sequence[Episode] = ()
+        self, session: Session, now: datetime, kept: Episodes = ()
     ) -> tuple[list[Episode], list[Episode]]:
         """Return handed-over turns as episodes, and the kept episodes, both without secrets.
 
@@ -173,7 +180,7 @@ class SessionReader:
         return self._without_secrets(session.scope, kept, said_episodes)
 
     def _without_secrets(
-        self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
+        self, scope: Scope, kept: Episodes, episodes: Episodes
     ) -> tuple[list[Episode], list[Episode]]:
         """Return new and kept episodes without secrets, read as one conversation."""
         clean = partial(self.cleaner.without_secrets, scope)
@@ -190,7 +197,7 @@ class SessionReader:
             [made.get(episode.episode_id, episode) for episode in kept],
         )
 
-    def _placed(self, session: Session, kept: Sequence[Episode]) -> list[tuple[int, Turn, int]]:
+    def _placed(self, session: Session, kept: Episodes) -> list[tuple[int, Turn, int]]:
         """Return the turns without recalled facts: place, words, and number of the repetition.
 
         The same words at the same time, or with the same id, are the same turn. For other turns the
@@ -212,7 +219,7 @@ class SessionReader:
         scope: Scope,
         session_id: str,
         own: Sequence[tuple[int, Turn]],
-        kept: Sequence[Episode],
+        kept: Episodes,
     ) -> list[Strings]:
         """Return the identity of each kept turn among these; the episode's id for the others."""
         ids = {episode.episode_id for episode in kept}
@@ -242,7 +249,7 @@ class SessionReader:
         return self._unnamed(scope, before, *(part for turn in turns for part in _identity(turn)))
 
     def shared_turns(
-        self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Sequence[Episode]
+        self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Episodes
     ) -> int:
         """Return the number of a session's last turns with which these begin; 0 if with none."""
         own = _own_words(turns)
@@ -284,11 +291,11 @@ class SessionReader:
             reference=turn.reference,
         )
 
-    def readable(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+    def readable(self, scope: Scope, episodes: Episodes) -> list[Episode]:
         """Return episodes as an extractor may read them, with values that the policy keeps."""
         return _uncleaned_as(episodes, partial(self.cleaner.readable_texts, scope))
 
-    def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
+    def clean(self, scope: Scope, episodes: Episodes) -> list[Episode]:
         """Return episodes without personal data and secrets; cleaned ones stay as they are."""
         made = _uncleaned_as(episodes, partial(self.cleaner.clean_texts, scope))
         return [replace(episode, is_cleaned=True) for episode in made]
@@ -296,7 +303,7 @@ class SessionReader:
     def read(
         self,
         scope: Scope,
-        episodes: Sequence[Episode],
+        episodes: Episodes,
         new_ids: StringSet,
         on_window: Callable[[], None] = lambda: None,
     ) -> ReadSession:
@@ -444,9 +451,7 @@ class SessionReader:
 
         return sorted(candidates_read, key=last_said)
 
-    def told(
-        self, read: ReadSession, job: Job, episodes: Sequence[Episode]
-    ) -> tuple[ClaimOutcome, ...]:
+    def told(self, read: ReadSession, job: Job, episodes: Episodes) -> tuple[ClaimOutcome, ...]:
         """Return the outcome of each claim of a job's session, in the order of reading."""
         session = SessionEpisodes(job.scope, job.session_id, episodes)
         is_important = {id(claim) for claim in self.important(read, session)}
@@ -528,7 +533,7 @@ class SessionReader:
                 "under its own id"
             )
 
-    def _known(self, scope: Scope, part: Sequence[Episode], fresh: StringSet) -> tuple[Fact, ...]:
+    def _known(self, scope: Scope, part: Episodes, fresh: StringSet) -> tuple[Fact, ...]:
         """Find known facts near to a window's new words, for an extractor that reads them.
 
         Also facts with the same subject or attribute: "my number" ends the old number.
@@ -753,13 +758,13 @@ def _plain(text: str) -> str:
 _Clean = Callable[[Sequence[str], int], list[str]]
 
 
-def _uncleaned_as(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
+def _uncleaned_as(episodes: Episodes, clean: _Clean) -> list[Episode]:
     """Return episodes; those not cleaned yet get new words."""
     made = iter(_with_words([each for each in episodes if not each.is_cleaned], clean))
     return [episode if episode.is_cleaned else next(made) for episode in episodes]
 
 
-def _with_words(episodes: Sequence[Episode], clean: _Clean) -> list[Episode]:
+def _with_words(episodes: Episodes, clean: _Clean) -> list[Episode]:
     """Clean episodes together: a secret that one episode shows is removed from all."""
     if not episodes:
         return []

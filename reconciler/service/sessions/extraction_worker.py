@@ -11,7 +11,7 @@ import logging
 import random
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Scope, check_callable
 from reconciler.domain.records.policies import JobPolicy
-from reconciler.domain.records.sessions import Episode, Job, Outcomes, Stage
+from reconciler.domain.records.sessions import Episode, Episodes, Job, Outcomes, Stage
 from reconciler.domain.sessions.extraction import SessionEpisodes
 from reconciler.errors import (
     ExtractionError,
@@ -225,7 +225,7 @@ class ExtractionWorker:
         self.on_stage(Stage.DONE)
 
     def _cleaned(
-        self, job: Job, clean: Callable[[Scope, Sequence[Episode]], list[Episode]]
+        self, job: Job, clean: Callable[[Scope, Episodes], list[Episode]]
     ) -> list[Episode]:
         raw = self.session_store.list_episodes(job.scope, job.session_id)
         cleaned = clean(job.scope, raw)
@@ -336,9 +336,7 @@ class ExtractionWorker:
         self.session_store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
 
-def _own(
-    job: Job, before: Sequence[Episode], after: Sequence[Episode]
-) -> list[tuple[Episode, Episode]]:
+def _own(job: Job, before: Episodes, after: Episodes) -> list[tuple[Episode, Episode]]:
     """Return the turns of this job with their old states; later jobs' turns are unread."""
     return [pair for pair in zip(before, after, strict=True) if pair[0].job_id == job.job_id]
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Decision, RecordedOpinion
-from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
+from reconciler.domain.records.facts import Conflicts, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
@@ -122,7 +122,7 @@ class Commit:
     ended_at: Mapping[str, datetime] = field(default_factory=dict)
     lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     restored: tuple[Fact, ...] = ()
-    reopened: tuple[Conflict, ...] = ()
+    reopened: Conflicts = ()
     linked_ids: Set[str] | None = None
     known_sessions: Mapping[str, datetime] = field(default_factory=dict)
     also: tuple[Commit, ...] = ()

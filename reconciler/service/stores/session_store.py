@@ -14,7 +14,14 @@ from typing import Any
 
 from reconciler.domain.records.kinds import FAR_AHEAD, JobState, ListPlace
 from reconciler.domain.records.notes import Scope, check_identifier
-from reconciler.domain.records.sessions import Episode, Job, Outcomes, QueueReport, SessionRecord
+from reconciler.domain.records.sessions import (
+    Episode,
+    Episodes,
+    Job,
+    Outcomes,
+    QueueReport,
+    SessionRecord,
+)
 from reconciler.domain.sessions.extraction import Claim
 from reconciler.domain.tasks.tasks import Task, TaskState
 from reconciler.errors import (
@@ -79,7 +86,7 @@ class SessionStore(Store):
         scope: Scope,
         session_id: str,
         channel: str,
-        episodes: Sequence[Episode],
+        episodes: Episodes,
         at: datetime,
         job_id: str | None = None,
     ) -> int:

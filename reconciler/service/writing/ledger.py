@@ -32,7 +32,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact, Neighbours
+from reconciler.domain.records.facts import Fact, FactsById, Neighbours
 from reconciler.domain.records.kinds import Action, Clock
 from reconciler.domain.records.notes import Note, Scope
 from reconciler.domain.records.policies import RetryPolicy
@@ -195,7 +195,7 @@ class Seen:
     version: int
     number: int = 1
     neighbours: Neighbours | None = ()
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: FactsById = field(default_factory=dict)
     lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     linked_ids: Set[str] | None = None

@@ -53,7 +53,7 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import (
-    Conflict,
+    Conflicts,
     Fact,
     JudgedNeighbour,
     Neighbour,
@@ -724,7 +724,7 @@ class MemoryReconciler:
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
-    ) -> tuple[tuple[Conflict, ...], tuple[Conflict, ...]]:
+    ) -> tuple[Conflicts, Conflicts]:
         """Settle disputes between plans and facts that hold until their day; return both states.
 
         A plan takes over the disputes of the facts that it replaces.

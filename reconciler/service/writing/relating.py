@@ -13,7 +13,7 @@ undoing and writing again are two steps, and a note could be lost between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -32,7 +32,9 @@ from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import (
     RELATED_MAX,
     Conflict,
+    Conflicts,
     Fact,
+    FactsById,
     Neighbour,
     Relations,
     check_not_ended,
@@ -88,7 +90,7 @@ class _Outcome:
     ended: tuple[Fact, ...]
     against: Strings
     restated: Fact | None
-    closed: tuple[Conflict, ...] = ()
+    closed: Conflicts = ()
 
 
 @frozen
@@ -296,7 +298,7 @@ class Relating:
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
     def _suspending(
-        self, scope: Scope, fact_id: str, told: Relations, facts: Mapping[str, Fact]
+        self, scope: Scope, fact_id: str, told: Relations, facts: FactsById
     ) -> Relations:
         """Return relations in which a fact with an end suspends another fact, and both hold."""
         fact = facts[fact_id]
@@ -333,7 +335,7 @@ class Relating:
     def _outcome(
         self,
         scope: Scope,
-        facts: Mapping[str, Fact],
+        facts: FactsById,
         fact_id: str,
         relations: Relations,
         decided_by: DecidedBy,
@@ -442,7 +444,7 @@ def _as_note(fact: Fact) -> Note:
     )
 
 
-def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Outcome:
+def _outcome_of(verdict: Verdict, fact: Fact, facts: FactsById) -> _Outcome:
     against = tuple(conflict.fact_id for conflict in verdict.conflicts)
     targets = tuple(facts[target.fact_id] for target in verdict.targets)
     if verdict.action is Action.SKIP:
@@ -454,7 +456,7 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 
 def _links(
     outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
-) -> tuple[Conflict, ...]:
+) -> Conflicts:
     """Return the new disputes of the fact that stays: its own, and those of the ending facts."""
     stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {one.ids for one in open_}

@@ -20,7 +20,9 @@ from reconciler.domain.reconciling.verdicts import is_rival
 from reconciler.domain.records.decisions import NO_MODEL, Decision, Undo, Verdict
 from reconciler.domain.records.facts import (
     Conflict,
+    Conflicts,
     Fact,
+    FactsById,
     Neighbour,
     Predecessor,
     Standing,
@@ -245,7 +247,7 @@ def _concerned(ids: set[str], made: Sequence[Decision]) -> tuple[list[Decision],
 
 
 def _is_as_known(
-    story: _Story, known: Mapping[str, Fact], ids: Set[str], links: Mapping[Pair, Conflict]
+    story: _Story, known: FactsById, ids: Set[str], links: Mapping[Pair, Conflict]
 ) -> bool:
     """True if a story leads to these facts and their disputes."""
     live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
@@ -263,7 +265,7 @@ def _commit(
     plain: Commit,
     now: _Story,
     then: _Story,
-    known: Mapping[str, Fact],
+    known: FactsById,
     links: Mapping[Pair, Conflict],
     supersessions: Iterable[Supersession],
 ) -> Commit:
@@ -352,7 +354,7 @@ def _moved(known: Fact, now: Fact, then: Fact) -> Fact:
 
 
 def _as_history(
-    own: Commit, above: Sequence[Supersession], facts: Mapping[str, Fact], plain: Commit
+    own: Commit, above: Sequence[Supersession], facts: FactsById, plain: Commit
 ) -> Commit:
     """Return the commit of a late note that has ended: below a newer fact, or never true."""
     reason, is_again = own.decision.reason, any(link.is_restatement for link in above)
@@ -376,9 +378,7 @@ def _as_history(
     return replace(own, decision=decision, restated_id=verdict.above if is_again else None)
 
 
-def _redrawn(
-    now: _Story, then: _Story, links: Mapping[Pair, Conflict], own: Decision
-) -> tuple[Conflict, ...]:
+def _redrawn(now: _Story, then: _Story, links: Mapping[Pair, Conflict], own: Decision) -> Conflicts:
     """Return the disputes that open or close with the late note, except those it opens itself."""
     own_pairs = {frozenset((str(own.fact_id), other)) for other in own.conflicting_ids}
     opened = (

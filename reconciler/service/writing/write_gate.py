@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.planning import check_not_erased
 from reconciler.domain.gate.checks import EXTRACTORS_CONFIDENCE
@@ -50,6 +49,7 @@ from reconciler.errors import (
 from reconciler.floats import Embed, Floats
 from reconciler.frozen import StringSet, in_order
 from reconciler.reading.cues.languages import is_surely_english
+from reconciler.reading.cues.leanings import Leanings
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.fact_store import FactStore
@@ -67,9 +67,6 @@ from reconciler.service.writing.submissions import (
     withheld,
 )
 from reconciler.tracing import span
-
-if TYPE_CHECKING:
-    from reconciler.reading.cues.leanings import Leanings
 
 
 @in_order
