@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 
 from reconciler.domain.records.policies import JudgeQuestion, Profile, RecallFloor
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import is_number
+from reconciler.frozen import Json, is_number
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def _gate_policy(path: Path, text: str, domain: str | None) -> GatePolicy:
     return GatePolicy.from_mapping(_parsed(path, text), domain)
 
 
-def _profiles(embedding_model: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _profiles(embedding_model: str) -> Iterator[tuple[Path, Json]]:
     """The shipped profiles that were calibrated on a model, by name, with their contents."""
     for path in sorted(_PROFILES.glob("*.toml")):
         values = _parsed(path, _text_of(path))
@@ -380,7 +380,7 @@ def _text_of(path: Path) -> str:
     return read_config(path, str(path))
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parsed(path: Path, text: str) -> Json:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeGuard, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -24,6 +24,9 @@ Json = dict[str, Any]
 
 Values = Mapping[str, Any]
 """Values by name, which the reader does not change."""
+
+Span = tuple[int, int]
+"""Where a part of a text or list starts and ends."""
 
 Pattern = re.Pattern[str]
 """A compiled expression for texts."""
@@ -50,7 +53,7 @@ def grouped(pairs: Iterable[tuple[KeyT, T]]) -> dict[KeyT, list[T]]:
 
 def field_names(record: Any) -> Strings:
     """Return the names of the fields of a record, or of a kind of records, in their order."""
-    return tuple(field.name for field in fields(record))
+    return tuple(described.name for described in fields(record))
 
 
 def picked(record: object, names: Iterable[str]) -> Json:
@@ -63,6 +66,11 @@ def is_number(value: object, most: float = 1e15) -> TypeGuard[int | float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return -most <= value <= most
+
+
+def uncompared(default: Any) -> Any:
+    """A field of a record that does not count when records are compared or shown."""
+    return field(default=default, compare=False, repr=False)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -55,7 +55,7 @@ from reconciler.domain.records.policies import (
     Wait,
 )
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Strings, present
+from reconciler.frozen import Json, Strings, present
 from reconciler.resources import (
     engine_names,
     expanded,
@@ -467,7 +467,7 @@ class _UsualNames(PydanticBaseSettingsSource):
         """Unused: the values come nested, from ``__call__``."""
         return None, field_name, False
 
-    def __call__(self) -> dict[str, Any]:
+    def __call__(self) -> Json:
         neo4j = {
             "uri": _variable("NEO4J_URI"),
             "username": _variable("NEO4J_USERNAME") or _variable("NEO4J_USER"),
@@ -506,7 +506,7 @@ def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
     """
     for name in filter(_is_unknown, os.environ):
         _warn_of(name)
-    given: dict[str, Any] = {**arguments}
+    given: Json = {**arguments}
     asks_for_memory = str(given.get("embedded_path")) == _IN_MEMORY
     if asks_for_memory:  # a test must not write to the server that NEO4J_URI names
         given.setdefault("graph", "embedded")

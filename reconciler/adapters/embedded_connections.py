@@ -22,7 +22,7 @@ import ladybug
 
 from reconciler.adapters.cleared_memory import cleared_memory
 from reconciler.errors import GraphClosedError, GraphUnavailableError
-from reconciler.frozen import Values
+from reconciler.frozen import Json, Values
 from reconciler.ports.graph import Row
 from reconciler.turns import Turns
 
@@ -122,7 +122,7 @@ class PlanningConnection(ladybug.Connection):
         super().close()
         self._plans.clear()
 
-    def _result(self, text: str, given: dict[str, Any]) -> ladybug.QueryResult:
+    def _result(self, text: str, given: Json) -> ladybug.QueryResult:
         if not given and text not in _OF_EVERY_WRITE:
             result = self.execute(text)
         else:

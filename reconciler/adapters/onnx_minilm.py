@@ -28,7 +28,7 @@ from reconciler.adapters.model_files import (
 )
 from reconciler.errors import ConfigurationError
 from reconciler.floats import Floats
-from reconciler.frozen import Values, in_order
+from reconciler.frozen import Span, Values, in_order
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -112,7 +112,7 @@ def _run(session: Any, rows: list[list[int]]) -> Any:
     return session.run(None, {"input_ids": token_ids, "attention_mask": mask})[0]
 
 
-def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
+def _runs(lengths: list[int]) -> Iterator[Span]:
     """Runs of rows of similar length; the rows must be in ascending order of length."""
     start = 0
     while start < len(lengths):

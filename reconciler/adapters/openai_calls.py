@@ -23,7 +23,7 @@ from reconciler.adapters.structured_calls import (
     opened,
     usage_of,
 )
-from reconciler.frozen import Values
+from reconciler.frozen import Json, Values
 
 if TYPE_CHECKING:
     import openai
@@ -108,7 +108,7 @@ class _Client:
         self._schema = question.answer.model_json_schema()
         self._client = open_client(connection)
         form = {"name": "answer", "schema": self._schema, "strict": True}
-        parts: dict[str, Any] = {
+        parts: Json = {
             "response_format": {"type": "json_schema", "json_schema": form},
             "max_completion_tokens": question.answer_tokens_max + THINKING_TOKENS,
         }
@@ -137,7 +137,7 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    def _request(self, data: Data) -> dict[str, Any]:
+    def _request(self, data: Data) -> Json:
         told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, {"role": "user", "content": fenced(data)}]
         return {"model": self._model, "messages": turns, **self._dispensable.parts}

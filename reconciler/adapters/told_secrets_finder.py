@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice, product
 
-from reconciler.frozen import Match, Pattern, StringSet
+from reconciler.frozen import Match, Pattern, Span, StringSet
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.named_secrets.grammar import (
     ADDRESS,
@@ -24,7 +24,6 @@ from reconciler.reading.named_secrets.grammar import (
 from reconciler.reading.named_secrets.shapes import find_account_numbers
 from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, SensitiveSpans
 
-Span = tuple[int, int]
 Spans = Iterator[Span]
 Announcement = Match
 """The places where a text announces a secret, as a list of the lexicon finds them."""

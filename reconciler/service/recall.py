@@ -40,7 +40,7 @@ from reconciler.domain.records.kinds import LASTING, Clock, FactState
 from reconciler.domain.records.notes import ACCOUNT, CONTACT_SUBJECT, Scope
 from reconciler.errors import EmbeddingError, InvalidRequestError, SchemaError
 from reconciler.floats import Floats
-from reconciler.frozen import Strings, field_names, frozen, in_order, present
+from reconciler.frozen import Json, Strings, field_names, frozen, in_order, present
 from reconciler.reading.question_words import ENGLISH, AskedWords, WordIndex, without_names
 from reconciler.service.embedding import AskedAttributes, embed, question_of
 from reconciler.service.stores.commits import OpenConflicts
@@ -407,7 +407,7 @@ def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> R
     Raises:
         InvalidRequestError: a filter is unknown, or cannot be used.
     """
-    asked: dict[str, Any] = present(given)
+    asked: Json = present(given)
     known = field_names(RecallFilter)
     if unknown := sorted(asked.keys() - set(known)):
         raise InvalidRequestError(

@@ -295,10 +295,9 @@ def _without_words(value: Any, described: Field[Any]) -> Any:
     return ERASED if described.default is MISSING else described.default
 
 
-def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
+def _undo(undo: Undo, gone_ids: Set[str]) -> Any:
     before = tuple(_emptied(e) if e.fact_id in gone_ids else e for e in undo.before)
-    left: Undo = _emptied(undo)
-    return replace(left, before=before)
+    return _emptied(undo, before=before)
 
 
 def _assessment(gate: Assessment, at: datetime) -> Any:

@@ -43,7 +43,7 @@ from reconciler.domain.records.notes import (
     utc,
 )
 from reconciler.errors import InvalidNoteError, InvalidSessionError
-from reconciler.frozen import Json, Strings, StringSet, frozen, in_order
+from reconciler.frozen import Json, Strings, StringSet, frozen, in_order, uncompared
 from reconciler.reading.kinds import Category, RecallSemantics
 
 CONTACT = "contact"
@@ -91,9 +91,9 @@ class Evidence:
     source_reference: str | None = None
     is_private: bool = True
     is_pending_erasure: bool = False
-    is_cleaned: bool = field(default=False, compare=False, repr=False)
-    is_new: bool = field(default=False, compare=False, repr=False)
-    session_key: str | None = field(default=None, compare=False, repr=False)
+    is_cleaned: bool = uncompared(False)
+    is_new: bool = uncompared(False)
+    session_key: str | None = uncompared(None)
 
     def __post_init__(self) -> None:
         for name in ("episode_id", "session_id"):

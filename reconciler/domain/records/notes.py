@@ -20,7 +20,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -35,7 +35,7 @@ from reconciler.errors import (
     InvalidScopeError,
     ReconcilerError,
 )
-from reconciler.frozen import Strings, frozen, in_order, is_number
+from reconciler.frozen import Strings, frozen, in_order, is_number, uncompared
 from reconciler.reading.canonical import unaccented
 from reconciler.reading.kinds import Category, RecallSemantics as RecallSemantics, Speech as Speech
 from reconciler.reading.visible_text import without_widthless
@@ -294,8 +294,8 @@ class Slot:
     is_open: bool = False
     is_known: bool = False
     is_personal: bool = False
-    said_subject: str | None = field(default=None, compare=False, repr=False)
-    said_attribute: str | None = field(default=None, compare=False, repr=False)
+    said_subject: str | None = uncompared(None)
+    said_attribute: str | None = uncompared(None)
 
     @property
     def account(self) -> str | None:
@@ -654,7 +654,7 @@ class Note(Remembered):
     topic: str | None = None
     lifetime_days: int | None = None
     is_hedged: bool = False
-    is_cleaned: bool = field(default=False, compare=False, repr=False)
+    is_cleaned: bool = uncompared(False)
 
     def __post_init__(self) -> None:
         _check_parts(self.scope, self.slot)

@@ -351,9 +351,7 @@ class AttributeBook:
             return None
         if slot is None or slot.value is None:
             return None
-        if read.is_denied:
-            return replace(slot, is_single_valued=False)
-        return slot
+        return replace(slot, is_single_valued=False) if read.is_denied else slot
 
     def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
         """Return subject, attribute and its name; "wife's birthday" belongs to the wife."""
@@ -547,9 +545,7 @@ def _slot_without_attribute(subject: str | None, said: str | None) -> Slot | Non
         raise InvalidNoteError(
             f"value {said!r} has no attribute; name one, for example city, or leave the value out"
         )
-    if subject is None:
-        return None
-    return Slot(subject=subject, attribute=None, value=None, value_key=None, is_single_valued=False)
+    return None if subject is None else Slot(subject=subject, is_single_valued=False)
 
 
 def _subject(given: str | None) -> str | None:

@@ -25,6 +25,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Slot, keyed
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.frozen import Strings, StringSet, grouped
 from reconciler.reading.canonical import unaccented
+from reconciler.reading.guard.reading import are_apart
 from reconciler.reading.guard.tokens import words_of
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values.text import text
@@ -150,7 +151,7 @@ class People:
         """True if two cannot be one person: by titles, names, or as a colleague and a cousin."""
         if one.subject == CONTACT_SUBJECT and other.role:
             return True
-        if one.titles and other.titles and one.titles.isdisjoint(other.titles):
+        if are_apart(one.titles, other.titles):
             return True
         if one.names and other.names and not _share_names(one.names, other.names):
             return True

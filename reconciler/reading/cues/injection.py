@@ -19,7 +19,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.frozen import Strings, in_order
+from reconciler.frozen import Span, Strings, in_order
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import Cues, lexicon
 from reconciler.reading.text_reading import read_text
@@ -194,7 +194,7 @@ _FENCE = re.compile(r"```|~~~")
 _FENCES_MAX = 20
 
 
-def _told_code(folded: str) -> list[tuple[int, int]]:
+def _told_code(folded: str) -> list[Span]:
     """Where code stands that is told of: each fence with the plain words that lead to it.
 
     It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants
@@ -244,17 +244,11 @@ def _encoded(reading: _FoldedText) -> Iterator[_Span]:
 
 def _from_base64(word: str) -> bytes:
     word = word.rstrip("=").replace("-", "+").replace("_", "/")
-    try:
-        return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
-    except ValueError:
-        return b""
+    return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
 
 
 def _from_hex(digits: str) -> bytes:
-    try:
-        return bytes.fromhex(digits.lower().removeprefix("0x").replace(":", " "))
-    except ValueError:
-        return b""
+    return bytes.fromhex(digits.lower().removeprefix("0x").replace(":", " "))
 
 
 def _reads_as_text(decoded: bytes) -> bool:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from reconciler.frozen import Span
+
 _QUOTED_WORDS_MIN = 3
 
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
@@ -66,7 +68,7 @@ def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _marked(text: str) -> tuple[tuple[int, int], ...]:
+def _marked(text: str) -> tuple[Span, ...]:
     """Find where the marked parts of a text begin and end, in one pass: a text may be long."""
     header = _end_of_header(text)
     behind = [(header, len(text))] if header is not None else []
@@ -74,7 +76,7 @@ def _marked(text: str) -> tuple[tuple[int, int], ...]:
     return (*_marked_lines(text), *_quotations(text), *behind)
 
 
-def _letters(text: str) -> Iterator[tuple[int, int]]:
+def _letters(text: str) -> Iterator[Span]:
     """Find where letters after other words begin and end."""
     farewells = [found.span() for found in _FAREWELL.finditer(text)]
     for salutation in _SALUTATION.finditer(text):
@@ -99,7 +101,7 @@ def _end_of_header(text: str) -> int | None:
     return None
 
 
-def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
+def _marked_lines(text: str) -> Iterator[Span]:
     """Find lines of quotations, code and logs: a log has a label more than once."""
     speakers = Counter(match[1] for match in _LABEL.finditer(text))
     at, is_code = 0, False
@@ -111,7 +113,7 @@ def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
         at += len(line)
 
 
-def _quotations(text: str) -> Iterator[tuple[int, int]]:
+def _quotations(text: str) -> Iterator[Span]:
     """Find text between quotation marks of one paragraph, if it is more than a name."""
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(text):

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from reconciler.errors import ConfigurationError
-from reconciler.frozen import Pattern, Strings, grouped
+from reconciler.frozen import Pattern, Span, Strings, grouped
 from reconciler.reading.cues.classification import one_line
 from reconciler.reading.lexicon import Literals
 
@@ -63,7 +63,7 @@ class TopicTerms:
     def find(self, folded: str, terms: Iterable[str], names: Iterable[str]) -> str | None:
         """Find the first of these terms that counts in a folded text, and not within a name."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
-        excepted: list[tuple[int, int]] | None = None
+        excepted: list[Span] | None = None
         # Of two terms at one place the longer comes first: it says more.
         for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
             if excepted is None:
@@ -156,5 +156,5 @@ def _any_of(terms: Iterable[str]) -> Pattern:
     return re.compile(rf"(?=({branches}))")
 
 
-def _spans(pattern: Pattern, folded: str) -> Iterator[tuple[int, int]]:
+def _spans(pattern: Pattern, folded: str) -> Iterator[Span]:
     return (match.span(1) for match in pattern.finditer(folded))

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from reconciler.frozen import Pattern, StringSet
+from reconciler.frozen import Pattern, Span, StringSet
 from reconciler.reading.canonical import remembered
 from reconciler.reading.lexicon import cues_of, lexicon
 from reconciler.reading.sensitive_data import TOKEN, without_scheme
@@ -214,7 +214,7 @@ def tokens_of(text: str) -> list[Token]:
     return read
 
 
-def _named_by_its_date(read: list[Token], text: str, span: tuple[int, int]) -> None:
+def _named_by_its_date(read: list[Token], text: str, span: Span) -> None:
     """Put the day before its year, as in "3 May 2026"; the whole date is its name."""
     start, end = span
     if text[start] != "-":

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
-from reconciler.frozen import in_order
+from reconciler.frozen import Span, in_order
 from reconciler.reading.sensitive_data import SensitiveSpan
 
 _CHARACTER = re.compile(r"(?s)\\u00[2-7][0-9a-fA-F]|.")
@@ -28,7 +28,7 @@ class FoldedText:
     """
 
     text: str
-    places: Sequence[tuple[int, int]] | None
+    places: Sequence[Span] | None
 
     @classmethod
     def of(cls, text: str) -> FoldedText:

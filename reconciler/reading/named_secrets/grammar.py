@@ -21,7 +21,7 @@ from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 
-from reconciler.frozen import Match, Pattern, StringSet, in_order
+from reconciler.frozen import Match, Pattern, Span, StringSet, in_order
 from reconciler.reading.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, SensitiveSpans
 
 ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
@@ -408,7 +408,7 @@ def _value(text: str, name_match: _NameMatch) -> SensitiveSpan | None:
     return None
 
 
-def _bare(text: str, name_match: _NameMatch) -> tuple[int, int]:
+def _bare(text: str, name_match: _NameMatch) -> Span:
     """Find a value without quotes; an object or a call does not count."""
     start = name_match.start
     if opening := OPENING.match(text, start):

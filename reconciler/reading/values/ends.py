@@ -343,10 +343,11 @@ def _told(text: str, said_at: datetime) -> SaidTimes:
             after = _what_follows().sub("", after)
         if not _is_plain(small[: found.start], after, today):
             return SaidTimes()
-        is_told = first is not None and (first > today or (last is not None and last < today))
+        if first and first <= today and not (last and last < today):
+            first = None
         return SaidTimes(
-            begins_at=_midnight(first, said_at) if first is not None and is_told else None,
-            ends_at=None if last is None else _midnight(last + timedelta(days=1), said_at),
+            begins_at=_midnight(first, said_at) if first else None,
+            ends_at=_midnight(last + timedelta(days=1), said_at) if last else None,
         )
     except (ValueError, OverflowError):  # 29 February of a year without one, or the year 10,000
         return SaidTimes()

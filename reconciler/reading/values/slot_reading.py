@@ -81,10 +81,6 @@ class _Words:
         """True if the phrase is at that place."""
         return at >= 0 and self.folded[at : at + len(phrase)] == phrase
 
-    def part(self, start: int, end: int) -> _Words:
-        """Return the words from start to end."""
-        return _Words(self.said[start:end], self.folded[start:end])
-
     def without(self, start: int, end: int) -> _Words:
         """Return the other words."""
         return _Words(self.said[:start] + self.said[end:], self.folded[:start] + self.folded[end:])

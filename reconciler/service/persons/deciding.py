@@ -71,7 +71,7 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
-from reconciler.frozen import Values, frozen
+from reconciler.frozen import Json, Values, frozen
 from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.service.stores.commits import Commit, Joint
 from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
@@ -481,7 +481,7 @@ class PersonsDecisions:
             seen = self.ledger.seen_in(known, replace(submission, vector=vector).about(note))
             near = [each for each in seen.neighbours or () if not each.is_expired]
             verdict = decide(note, near, self.reconciler.policy)
-            why: dict[str, Any] = {"decided_by": verdict.decided_by, "reason": verdict.reason}
+            why: Json = {"decided_by": verdict.decided_by, "reason": verdict.reason}
             if verdict.action is Action.SKIP or verdict.is_restatement:
                 head = seen.facts[verdict.targets[0].fact_id]
                 _, stays = moved.get(head.fact_id, (head, head))
@@ -721,7 +721,7 @@ class PersonsDecisions:
     def _none_kept(self, submission: Submission, sides: Facts, seen: Seen) -> Commit | None:
         """Plan the end of all sides; None if a fact is in no dispute."""
         side_ids = {fact.fact_id for fact in sides}
-        conflicts = self.fact_store.list_conflicts(submission.note.scope)
+        conflicts = self.fact_store.list_conflicts(submission.scope)
         disputed_ids = set().union(*(one.ids for one in conflicts if one.ids & side_ids))
         if not side_ids <= disputed_ids:
             return None
@@ -739,11 +739,11 @@ class PersonsDecisions:
             InvalidAnswerError: a kept fact has ended, perhaps by another person's answer.
         """
         if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
-            self._check_unsettled(submission.note.scope, {gone})
+            self._check_unsettled(submission.scope, {gone})
             raise InvalidAnswerError(
                 f"fact {gone} has ended and cannot be kept; its history shows what replaced it"
             )
-        scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
+        scope, kept_ids = submission.scope, {fact.fact_id for fact in kept}
         conflicts = self.fact_store.list_conflicts(scope)
         open_ = [one.ids for one in conflicts if one.ids & kept_ids]
         if not open_:

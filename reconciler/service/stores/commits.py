@@ -25,7 +25,7 @@ from reconciler.domain.records.facts import Conflicts, Fact, Standing, Supersess
 from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.notes import Scope
 from reconciler.floats import Floats
-from reconciler.frozen import Strings, frozen, in_order
+from reconciler.frozen import Json, Strings, frozen, in_order
 from reconciler.ports.graph import Row
 from reconciler.service.stores.rows import SLOT_COLUMNS, adapter_of, no_vectors
 
@@ -68,7 +68,7 @@ class Joint:
     left: list[str]
     is_split: bool = False
 
-    def as_map(self, own: Scope) -> dict[str, Any]:
+    def as_map(self, own: Scope) -> Json:
         """Return what ``commit_decisions`` takes: how records name the contact, and the keys."""
         named = [adapter_of(Scope).dump_json(scope).decode() for scope in (self.scope, own)]
         before, after = named[::-1] if self.is_split else named

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.notes import Scope
 from reconciler.errors import UnknownContactError
-from reconciler.frozen import Strings, frozen, grouped
+from reconciler.frozen import Json, Strings, frozen, grouped
 from reconciler.ports.graph import EngineDescription, Row
 from reconciler.service.stores.binding_store import Store
 from reconciler.service.stores.rows import (
@@ -332,5 +332,5 @@ class ArchiveStore(Store):
         )
 
 
-def _page(contact_key: str, version: int) -> dict[str, Any]:
+def _page(contact_key: str, version: int) -> Json:
     return {"contact_key": contact_key, "version": version, "next_version": version - 1}

@@ -164,7 +164,7 @@ class Withholding:
         is_answer = submission.answered_by is not None and reason is GateReason.PENDING_ERASURE
         if submission.is_persons_word or is_answer:
             raise ErasedError(
-                f"these words of contact {submission.note.scope.contact_id} are being erased, so "
+                f"these words of contact {submission.scope.contact_id} are being erased, so "
                 "nothing more can be decided about them"
             )
         is_refused = reason is GateReason.PENDING_ERASURE

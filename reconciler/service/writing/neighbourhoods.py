@@ -155,7 +155,7 @@ class Neighbourhood:
         names = self._called.union(called)
         with self._lock:
             if self._placing is None or self._placing.called != names:
-                slotted = self._numbers["attribute"][: len(self._rows)] != None  # noqa: E711
+                slotted = self._numbers_in_use["attribute"] != None  # noqa: E711
                 rows = (row for row in np.flatnonzero(slotted) if self._rows[row])
                 facts = [self._fact_of(int(row)) for row in rows]
                 self._placing = Placing(facts, names, self._attributes(), self._conflicts.of)
@@ -270,7 +270,7 @@ class Neighbourhood:
             places = (self._places[fact_id] for fact_id in named_ids if fact_id in self._places)
             named = {row for row in places if not self._numbers["is_membership"][row]}
             rows += sorted((alike | named) - {*rows})
-            looked_at = [self._kept_fact(self._rows[row]) for row in rows]
+            looked_at = [self._fact_of(row) for row in rows]
             neighbours = [
                 neighbour_of(
                     fact,
@@ -291,7 +291,7 @@ class Neighbourhood:
     def is_told_since(self, said_at: datetime) -> bool:
         """True if a fact was said after a time, or if revoked facts are missing here."""
         with self._lock:
-            is_later = said_since(self._numbers[: len(self._rows)], said_at).any()
+            is_later = said_since(self._numbers_in_use, said_at).any()
         return bool(is_later or self.forgotten.keys)
 
     def vector_of(self, fact_id: str) -> Floats | None:
@@ -317,7 +317,7 @@ class Neighbourhood:
         """
         with self._lock:
             rows = np.flatnonzero(self._expired(now) & self._holding(self._marked_to))
-            facts = (self._kept_fact(self._rows[row]) for row in rows.tolist())
+            facts = map(self._fact_of, rows.tolist())
             return {fact.fact_id: fact.valid_to for fact in facts if fact.is_live}
 
     def _knows(self, fact: Fact | None) -> bool:
@@ -406,6 +406,10 @@ class Neighbourhood:
         if has_ended:
             self._words = self._words_of_rows()
 
+    @property
+    def _numbers_in_use(self) -> Numbers:
+        return self._numbers[: len(self._rows)]
+
     def _kept(self) -> list[int]:
         """Return the rows of facts that have not ended."""
         return [row for row, fact_id in enumerate(self._rows) if fact_id]
@@ -418,11 +422,11 @@ class Neighbourhood:
 
     def _holding(self, now: datetime) -> Flags:
         """Return the rows of facts that have neither ended nor expired."""
-        return holding(self._numbers[: len(self._rows)], now)
+        return holding(self._numbers_in_use, now)
 
     def _expired(self, now: datetime) -> Flags:
         """Return the rows of facts that have expired and not ended."""
-        is_there: Flags = self._numbers["expires_at"][: len(self._rows)] != _ENDED
+        is_there: Flags = self._numbers_in_use["expires_at"] != _ENDED
         return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: Floats, now: datetime) -> list[int]:
@@ -440,7 +444,7 @@ class Neighbourhood:
 
     def _of_one_kind(self, note: Note) -> Flags:
         """Return the rows of facts that a note may be compared with: never a membership."""
-        numbers = self._numbers[: len(self._rows)]
+        numbers = self._numbers_in_use
         is_other = numbers["is_outcome"] != (note.category is Category.OUTCOME)
         is_fit: Flags = ~(is_other | numbers["is_membership"])
         return is_fit
@@ -478,7 +482,7 @@ class Neighbourhood:
         """Return the rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
-            names = self._numbers["attribute"][: len(self._rows)].tolist()
+            names = self._numbers_in_use["attribute"].tolist()
             for fact_id, name in zip(self._rows, names, strict=True):
                 if fact_id and name is not None:
                     self._file(self._kept_fact(fact_id))

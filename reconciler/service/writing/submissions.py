@@ -39,7 +39,7 @@ from reconciler.domain.records.notes import CONTACT_SUBJECT, Note, Scope
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed, Floats
-from reconciler.frozen import Strings, frozen, in_order, picked
+from reconciler.frozen import Strings, frozen, in_order, picked, uncompared
 from reconciler.reading.canonical import canonical_text
 from reconciler.reading.sensitive_data import SensitiveKind, SensitiveSpan, is_redaction_of
 
@@ -200,7 +200,7 @@ class Submission:
     cleaned: Cleaned | None = field(default=None, repr=False)
     is_own_word: bool = False
     may_ask: bool = True
-    vector: Floats | None = field(default=None, compare=False, repr=False)
+    vector: Floats | None = uncompared(None)
     embed_ms: float = 0.0
 
     @property
