@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import Neighbour
     from reconciler.domain.records.notes import Note
 
-__all__ = ["Arbiter"]
-
 
 class Arbiter(Protocol):
     """Reads a note and its neighbours, and says how they relate.

@@ -7,8 +7,6 @@ from typing import Protocol, runtime_checkable
 
 from reconciler.floats import Floats
 
-__all__ = ["Embedder", "EmbedsQueries", "KnowsUnread"]
-
 
 class Embedder(Protocol):
     """Turns texts into unit vectors: their dot product is their cosine.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from reconciler.domain.sessions.extraction import Extraction, Window
 
-__all__ = ["Extractor", "ReadsKnown"]
-
 
 class Extractor(Protocol):
     """Reads a window of a session and proposes what to remember.

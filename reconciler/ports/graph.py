@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from reconciler.frozen import Strings, Values, frozen, in_order
 
-__all__ = ["Engine", "EngineDescription", "Graph", "Purged", "Row"]
-
 Row = dict[str, Any]
 """One result row: strings, numbers, booleans, UTC-aware datetimes, lists, maps or None."""
 

@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 
 from reconciler.frozen import Values, in_order
 
-__all__ = ["Carried", "NotCarried", "PeerSystem"]
-
 PeerSystem: TypeAlias = Literal["mem0", "graphiti", "neo4j-agent-memory", "langmem"]
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from reconciler.reading.sensitive_data import SensitiveSpan
 
-__all__ = ["SensitiveDataFinder"]
-
 
 class SensitiveDataFinder(Protocol):
     """Finds what must not be written as it stands.
