@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode's categories of characters that a reader does not see."""
+
 _EMPTY_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and marks that leave no trace, so that words can be hidden in them."""
 
@@ -49,7 +51,7 @@ def _visible(before: str, character: str) -> str:
         return character
     name = unicodedata.name(character, "")
     is_hidden = (
-        unicodedata.category(character) in _HIDDEN_CATEGORIES
+        unicodedata.category(character) in HIDDEN_CATEGORIES
         or character in _EMPTY_LETTERS
         or name.partition("-")[0].endswith("VARIATION SELECTOR")
     )

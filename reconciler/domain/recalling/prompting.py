@@ -30,7 +30,7 @@ from reconciler.reading.kinds import Category, RecallSemantics
 from reconciler.reading.named_secrets import kind_of_name
 from reconciler.reading.quoting import in_braces, in_quotes, unmarked
 from reconciler.reading.sensitive_data import VALUE_TOKEN
-from reconciler.reading.visible_text import shortened
+from reconciler.reading.visible_text import HIDDEN_CATEGORIES, shortened
 
 Handles = Mapping[str, str]
 """The short names of facts in a model's tools, by fact id."""
@@ -87,7 +87,6 @@ _YIELDS = "a preference: a request goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
 """Categories that are named in a prompt: a record of past events, which binds no agent."""
 
-_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _FILLERS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -426,4 +425,4 @@ def _one_line(text: str) -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in _INVISIBLE or bool(_FILLERS.match(character))
+    return unicodedata.category(character) in HIDDEN_CATEGORIES or bool(_FILLERS.match(character))

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
+from reconciler.frozen import StringSet
 from reconciler.reading.lexicon import lexicon
 from reconciler.reading.values import addresses, amounts, dates, locales
 from reconciler.reading.values.text import text
@@ -24,12 +26,18 @@ _ADDRESS_WORDS_MAX = 12
 _LOCALE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?")
 
 
+@cache
+def listed(name: str) -> StringSet:
+    """The words of one list of the book of slots."""
+    return lexicon("slots").word_set(name)
+
+
 def _named(joining: str, words_max: int) -> Callable[[str], bool]:
     """What tells a proper name: capitals, and the small words that join them."""
 
     def is_named(said: str) -> bool:
         words = said.split()
-        joins = lexicon("slots").word_set(joining)
+        joins = listed(joining)
         return (
             0 < len(words) <= words_max
             and all(_is_capital(word) or word in joins for word in words)
@@ -48,7 +56,7 @@ def _is_capital(word: str) -> bool:
 def _is_word(word: str) -> bool:
     letters = word.rstrip(".")
     is_plain = all(unicodedata.category(each)[0] in "LM" or each in "'’-&." for each in letters)
-    return is_plain and letters.casefold() not in lexicon("slots").word_set("calendar")
+    return is_plain and letters.casefold() not in listed("calendar")
 
 
 _is_named_place = _named("joining_place", 4)
@@ -62,7 +70,7 @@ def _is_person(said: str) -> bool:
     words = {word.casefold().rstrip(".") for word in said.split()}
     is_shouted = said.isupper() and len(said) > 2  # "call me ASAP"
     is_somebody = not words <= lexicon("values").word_set("title") and not is_shouted
-    is_answer = not words.isdisjoint(lexicon("slots").word_set("no_person"))
+    is_answer = not words.isdisjoint(listed("no_person"))
     return is_somebody and not is_answer and _is_named_person(said) and not _is_language(said)
 
 
@@ -78,7 +86,7 @@ def _is_role(said: str) -> bool:
 def _is_job(said: str) -> bool:
     """True for a job after "works as a": one word or two, neither of which joins something on."""
     words = said.split()
-    function_words = lexicon("slots").word_set("function_word")
+    function_words = listed("function_word")
     return 0 < len(words) <= 2 and all(
         word.replace("-", "").isalpha() and word.casefold() not in function_words for word in words
     )
@@ -97,7 +105,7 @@ def _is_street_address(said: str) -> bool:
     words = said.replace(",", " ").split()
     numbers = [word for word in words if _NUMBER_IN_A_STREET.fullmatch(word)]
     named = [word for word in words if word not in numbers]
-    joins = lexicon("slots").word_set("joining_place")
+    joins = listed("joining_place")
     return (
         0 < len(numbers) < len(words) <= _ADDRESS_WORDS_MAX
         and any(map(_is_capital, named))
@@ -147,7 +155,7 @@ def _is_url(said: str) -> bool:
 
 def _is_substance(said: str) -> bool:
     """One plain word or two; a capital is a joke more often: "allergic to Mondays"."""
-    is_answer = not lexicon("slots").word_set("no_substance").isdisjoint(said.split())
+    is_answer = not listed("no_substance").isdisjoint(said.split())
     return said.islower() and _is_job(said) and not is_answer
 
 

@@ -32,6 +32,7 @@ from reconciler.reading.values.slot_kinds import (
     OF_ANY_OWNER,
     TOLD_BY_CAPITALS,
     is_value,
+    listed,
 )
 from reconciler.reading.values.text import text as key_of
 
@@ -111,11 +112,6 @@ def _split_words(sentence: str) -> _Words:
 
 
 @cache
-def _listed(name: str) -> StringSet:
-    return lexicon("slots").word_set(name)
-
-
-@cache
 def _phrases(name: str, at: int) -> dict[str, list[Strings]]:
     """Phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
@@ -144,7 +140,7 @@ def _clause(words: _Words, also_closing: str = "") -> _SlotClause:
         while words.at(end) in _MARKS:
             end += 1
         words = words.without(0, end)
-    asides = {word for word in words.said if word in _listed("adverb")}
+    asides = {word for word in words.said if word in listed("adverb")}
     for at in reversed(range(len(words.said))):
         if words.said[at] in asides:
             words = words.without(at, at + 1)
@@ -153,7 +149,7 @@ def _clause(words: _Words, also_closing: str = "") -> _SlotClause:
     while (start := _closing(words, names if is_denied or also_closing else names[:1])) > 0:
         asides.update(words.folded[start:])
         words = words.without(start, len(words.said))
-    return _SlotClause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
+    return _SlotClause(words, is_denied, is_addition=not listed("beside").isdisjoint(asides))
 
 
 _DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "not", 1))
@@ -178,7 +174,7 @@ def _closing(words: _Words, names: Iterable[str]) -> int:
         for each in _phrases(name, -1).get(words.at(end - 1), ())
         if words.has(each, end - len(each))
     ]
-    if words.at(end - 1).isdigit() or words.at(end - 1) in _listed("calendar"):
+    if words.at(end - 1).isdigit() or words.at(end - 1) in listed("calendar"):
         spans += [at for at in range(max(1, end - 3), end - 1) if words.at(at) == "since"]
     start = min(spans, default=0)
     return start - (words.at(start - 1) == ",") if start else 0
@@ -199,12 +195,12 @@ class _Who:
 def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
     """Read the words for a person: no subject, a pronoun, the contact's name, a relative."""
     yield _Who(0)
-    if words.at(0) in _listed("subject"):
+    if words.at(0) in listed("subject"):
         yield _Who(1, words.at(0))
-    if words.at(0) == "the" and words.at(1) in _listed("contact"):
+    if words.at(0) == "the" and words.at(1) in listed("contact"):
         yield _Who(2, words.at(1))
-    if words.at(0) in _listed("possessive"):
-        is_relative = words.at(1) in _listed("relation")
+    if words.at(0) in listed("possessive"):
+        is_relative = words.at(1) in listed("relation")
         yield _Who(2, words.at(1), words.at(1)) if is_relative else _Who(1, words.at(0))
     end, named = 0, lexicon("values").word_set("title").union(names)
     while words.at(end).rstrip(".") in named and words.said[end][0].isupper():
@@ -215,12 +211,12 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
 
 def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
     """Return the owner of a card with its attribute behind: the contact, unless a relative."""
-    end = at + (words.at(at) in _listed("possessive") or words.at(at) == "the")
+    end = at + (words.at(at) in listed("possessive") or words.at(at) == "the")
     owned = words.at(end).removesuffix("'s")
     if owned != words.at(end):
-        if end > at and owned in _listed("relation"):
+        if end > at and owned in listed("relation"):
             return _Who(end + 1, owned, owned)
-        if owned in _listed("contact") or owned in names:
+        if owned in listed("contact") or owned in names:
             return _Who(end + 1, owned)
     return _Who(end, words.at(at) if end > at else "")
 
@@ -379,7 +375,7 @@ class SlotReader:
         for who in () if clause.is_denied else _who(clause.words, ()):
             for start in {who.end, who.end + (clause.words.at(who.end) == "has")}:
                 said = clause.words.folded[start:]
-                own = tuple(word for word in said if word not in _listed("possessive"))
+                own = tuple(word for word in said if word not in listed("possessive"))
                 if not who.subject and own in self._ends:
                     return self._ends[own]
         return {}
@@ -400,12 +396,12 @@ class SlotReader:
         words = clause.words
         is_denied = clause.is_denied and "but" not in words.folded
         for who in () if is_denied else _who(words, names):
-            is_turned = words.at(who.end) in _listed("change")
+            is_turned = words.at(who.end) in listed("change")
             if who.subject or (who.said and not is_turned):
                 continue
             owner = _owner(words, who.end + is_turned, names)
             at = owner.end
-            while words.at(at) in _listed("card_adjective"):
+            while words.at(at) in listed("card_adjective"):
                 at += 1
             for end in range(min(len(words.said), at + _NAME_WORDS_MAX), at, -1):
                 card = self._cards.get(_squeezed(words.folded[at:end]))
@@ -434,7 +430,7 @@ def _may_begin(who: _Who, shape: _Shape, words: _Words) -> bool:
     if not who.said:
         return True
     names_it = len(shape.before) > 1 and shape.before[-1] == "is"  # begins with a noun
-    is_owner = words.at(who.end - 1) in _listed("possessive")
+    is_owner = words.at(who.end - 1) in listed("possessive")
     return not shape.is_headless and (is_owner or not names_it)
 
 
@@ -477,10 +473,10 @@ def _linked(words: _Words, at: int, *, is_turned: bool) -> int:
     if not is_turned and words.at(at) in (":", "-"):
         return at + 1
     linked = at
-    while words.at(linked) in _listed("link") | _listed("change"):
+    while words.at(linked) in listed("link") | listed("change"):
         linked += 1
     passed = frozenset(words.folded[at:linked])
-    if not is_turned and passed.isdisjoint(_listed("change")):
+    if not is_turned and passed.isdisjoint(listed("change")):
         return linked if passed == {"is"} else len(words.said)
     if words.at(linked) == "from":
         spans = range(linked + 2, min(len(words.said), linked + 6))
