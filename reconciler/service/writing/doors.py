@@ -102,7 +102,7 @@ class LineFields(AgentFields, total=False):
 
 SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
-"""The keys of a line of an import; ``valid_to`` is the end of a note that is over."""
+"""The keys of a line of an import; ``valid_to`` is the end of a note, past or future."""
 
 
 class EffectFields(TypedDict, total=False):

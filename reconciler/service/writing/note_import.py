@@ -20,7 +20,7 @@ from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal, Progress
-from reconciler.domain.records.notes import Note, Scope, not_in_the_future, utc
+from reconciler.domain.records.notes import Note, Scope, utc
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.floats import Embed
@@ -339,10 +339,10 @@ class NoteImport:
         if "said_at" in fields:  # its own day, by which words such as "until Friday" are read
             fields["said_at"] = datetime.fromisoformat(str(values["said_at"]))
         note = note_of(scope, values["text"], fields, self.attributes, now)
-        made, ended_at = as_candidate(note, _PROPOSER), _ended_at(values.get("valid_to"), note, now)
-        if ended_at is not None:
-            made = replace(made, ended_at=ended_at)
-        elif (end := end_in_words(made, fields.get("said_at"))) and end > note.holds_from:
+        made, end = as_candidate(note, _PROPOSER), _end(values.get("valid_to"), note)
+        if end is None:
+            end = end_in_words(made, fields.get("said_at"))
+        if end and end > note.holds_from:
             has_ended = end <= now
             made = replace(made, ended_at=end) if has_ended else replace(made, holds_until=end)
         return made, "idempotency_key" in values
@@ -404,21 +404,21 @@ def _line_values(line: str) -> Json:
     return values
 
 
-def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
-    """Return the end of a past note; None without one.
+def _end(value: object, note: Note) -> datetime | None:
+    """Return the given end, past or future; None without one.
 
     Raises:
-        InvalidNoteError: the end is not after the beginning, or is in the future.
+        InvalidNoteError: the end is not after the beginning.
     """
     if value is None:
         return None
-    ended_at = not_in_the_future(_time("valid_to", value), now, "valid_to")
-    if ended_at <= note.holds_from:
+    end = _time("valid_to", value)
+    if end <= note.holds_from:
         raise InvalidNoteError(
-            f"valid_to {ended_at.isoformat()} is not after {note.holds_from.isoformat()}, when the "
+            f"valid_to {end.isoformat()} is not after {note.holds_from.isoformat()}, when the "
             "fact began; correct one of them"
         )
-    return ended_at
+    return end
 
 
 def _time(name: str, value: object) -> datetime:
