@@ -1,0 +1,1 @@
+"""Real stores of memory systems, made as their documents say, and what an import of each keeps."""
