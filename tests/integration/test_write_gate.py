@@ -759,6 +759,13 @@ def test_another_answer_is_refused(memory: Memory, first: str, second: str) -> N
     assert (live(memory), memory.agent("crm").decisions()) == (known, [settled, waiting])
 
 
+def test_an_answer_in_other_words_has_the_value_that_they_tell(memory: Memory) -> None:
+    alice = memory.contact("crm", "alice")
+    waiting = alice.note("Lives in Goa.", source_kind="tool_output", attribute="city", value="Goa")
+    alice.confirm(waiting.decision_id, "contact", text="I live in Oslo.")
+    assert [each.value for each in alice.value("city")] == ["Oslo"]
+
+
 def test_other_words_than_those_of_the_first_yes_are_refused(memory: Memory) -> None:
     waiting = held(memory)
     answer = memory.contact("crm", "alice").confirm

@@ -1100,8 +1100,10 @@ class PersonsDecisions:
             note = replace(note, valid_from=None)  # without a date: it holds as of the answer
         if text is not None:
             check_text("text", text)
+            names = (note.contact_name, note.scope.contact_id)
+            slot, words = self.attributes.of(note.scope.agent_id).filled(None, text, names)
             note = replace(
-                note, text=text, slot=None, slot_read_from=None, category=None, topic=None
+                note, text=text, slot=slot, slot_read_from=words, category=None, topic=None
             )
         answer = Evidence(
             episode_id=str(uuid.uuid4()),
