@@ -1178,6 +1178,8 @@ def test_what_an_arbiter_calls_a_change_ends_the_richer_fact() -> None:
         ("Uses SAP and Salesforce.", "Switched from Salesforce to HubSpot.", True),
         ("Has an office in Rome and one in Milan.", "Closed the Milan office.", True),
         ("Pays for accounts 12 and 15.", "Closed account 12.", True),
+        ("Plays chess on Mondays.", "Stopped playing chess on Fridays.", True),
+        ("Uses Zendesk.", "It is untrue that she no longer uses Zendesk.", True),
         ("Uses SAP and Salesforce.", "Dropped SAP and Salesforce for HubSpot.", False),
         ("Uses SAP and Salesforce.", "Everything runs on HubSpot now.", False),
         ("Uses SAP for sales and stock.", "Switched from SAP to HubSpot.", False),

@@ -134,7 +134,7 @@ def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
     whole = tuple(fact for fact in verdict.targets if names_a_part(note.text, fact.text))
     if not whole:
         return None
-    reason = f"{verdict.reason}, yet it names only a part of this fact: {whole[0].text}"
+    reason = f"{verdict.reason}, yet it does not end all of this fact: {whole[0].text}"
     return sparing(whole, verdict, DecidedBy.GUARD, reason)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from reconciler.frozen import StringSet
 from reconciler.reading.canonical import canonical_text, remembered
 from reconciler.reading.findings import Difference, Finding
-from reconciler.reading.guard.differences import is_of_another, words_of_its_own
+from reconciler.reading.guard.differences import find_values, is_of_another, words_of_its_own
 from reconciler.reading.guard.reading import (
     VALUE_KINDS,
     Denial,
@@ -155,7 +155,7 @@ def ends(note: str, fact: str) -> bool:
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
     leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
-    claims an end, or that cancels one time of a habit.
+    claims an end, names another number or date, or cancels one time of a habit.
     """
     new, before = read(note), _before(note)
     ended = _ended(new)
@@ -189,11 +189,16 @@ def ends(note: str, fact: str) -> bool:
 
 
 def _cancels_once(note: Reading, fact: Reading) -> bool:
-    """True if the note cancels one time of what the fact calls a habit.
+    """True if the note cancels one time of what the fact calls a habit, or another numbered thing.
 
-    "Cancelled this Friday's flowers" leaves "Orders flowers every Friday".
+    "Cancelled this Friday's flowers" leaves "Orders flowers every Friday". A date may be that of
+    the end, unless it is a habit's: "left Siemens in 2026", "no longer works on Fridays".
     """
     said, habit = note.canonical, fact.canonical
+    if note.ceased and any(
+        each.kind is not Difference.DATE or _OFTEN.search(said) for each in find_values(note, fact)
+    ):
+        return True
     is_one = _ONE_TIME.search(said) or any(time in habit for time in _TIME.findall(said))
     is_habit = "cancel" in said and _OFTEN.search(habit)
     return bool(is_one and is_habit) and not (_OFTEN.search(said) or _FOR_GOOD.search(said))
@@ -609,7 +614,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
     over = _ended(new)
-    if over in new.ceased and not over.text.casefold().startswith("no "):
+    if over in new.ceased:
         return False  # a person who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
     aside = stems_of(said) | _cues(note) | words_of("measure")
@@ -679,9 +684,12 @@ def names_a_part(note: str, fact: str) -> bool:
     """True if the note names some of the names and values that "and" joins in the fact, not all.
 
     "Uses SAP and Salesforce.": "Switched from Salesforce to HubSpot." leaves SAP. One time of a
-    habit is a part of it, too.
+    habit is a part of it, too. Nor is all of it over if the end is that of another numbered or
+    dated thing, or is only supposed, denied or asked for.
     """
     old, said = read(fact), read(note)
+    if pattern_of("cessation").search(said.canonical) and not said.ceased:
+        return True
     pieces: list[set[str]] = [set()]
     for token in old.tokens:
         if token.value == "and":
