@@ -19,7 +19,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.placing import Meant
 from reconciler.errors import InvalidRequestError
 from reconciler.frozen import frozen
-from reconciler.reading.guard import share_more_than
+from reconciler.reading.guard import OF_PERMISSIONS, denies_more_than, share_more_than
 from reconciler.service.recall import Recall, open_disputes
 from reconciler.service.records import Records
 from reconciler.service.stores.fact_store import FactStore
@@ -73,7 +73,7 @@ class Acting:
         links = self.fact_store.list_supersessions(scope)
         facts = {fact.fact_id: fact.as_of(now) for fact in known.facts}
         wholes = {name: scope.known_account(name) for name in known.recallable.accounts(now)}
-        uses = [*known.uses, *chain(*map(self.fact_store.list_uses, wholes.values()))]
+        uses = chain(known.uses, *map(self.fact_store.list_uses, wholes.values()))
         all_ids = [use.fact_id for use in uses]
         newer = {link.old_id: link.new_id for link in links}
         ids = {name: last_said(named_by(each, all_ids), links) for name, each in about.items()}
@@ -94,7 +94,7 @@ class Acting:
                     wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
                 continue
             wanted[name], is_unclear, said = self.said_of(scope, name, subject, values)
-            unclear += [name] if is_unclear else []
+            unclear += [name] * is_unclear
             asked[name] = [facts[each.fact_id] for each in said]
         left = {name: ids[name] for name in ids if not asked[name]}
         theirs = [
@@ -105,16 +105,26 @@ class Acting:
         elsewhere = {reason.about for each in theirs for reason in each.reasons}
         resting = {fact.fact_id: fact.text for each in asked.values() for fact in each}
         query = act or " ".join(resting.values())
+        names = " ".join((scope.contact_id, *known.recallable.own_names))
+        light = f"{names} {OF_PERMISSIONS}"
+        # The floor of recall is for questions: "Give her nuts" finds no allergy to nuts.
         touching = [
             hit
             for hit in (self.recall.recall(scope, query, maxsize) if query else ())
-            if hit.fits
-            and (hit.similarity or 0.0) >= _TOUCHES
+            if (
+                (hit.fits and (hit.similarity or 0.0) >= _TOUCHES)
+                or (holds_always(hit) and share_more_than(light, act, hit.fact.text))
+            )
             and not hit.is_upcoming
             and (act or hit.fact.fact_id not in resting)
         ]
         in_dispute = [hit.fact for hit in touching if act and hit.disputed_with]
-        asked["act"] += in_dispute
+        told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
+        limits = [hit.fact for hit in touching if holds_always(hit)]
+        denials = [
+            fact for fact in told if fact not in limits and denies_more_than(light, fact.text, act)
+        ]
+        asked["act"] += in_dispute + denials
         held = [*self.records.held([scope])]
         waiting = [
             name
@@ -124,18 +134,17 @@ class Acting:
         if act or not wanted:
             # Words find 24 of 30 held notes about an act, and none about other things. Of 8 notes
             # about other things, vectors find one for 13 of 30 acts.
-            names = " ".join((scope.contact_id, *known.recallable.own_names))
             waiting += [
                 "act"
                 for one in (*held, *self.records.held([*wholes.values()]))
                 if share_more_than(names, query, one.text)
             ]
         disputes = open_disputes(known.conflicts)
-        told = [fact for fact in facts.values() if fact.is_told() and not fact.is_upcoming(now)]
         doubts = Doubts(
             of_facts={
                 "it is in dispute": [*disputes, *(fact.fact_id for fact in in_dispute)],
                 "another value holds in its place for now": suspended_ids(told, now, disputes),
+                "it may not fit": [fact.fact_id for fact in denials],
                 "it may be outdated": [each.fact_id for each in values if each.may_be_outdated],
             },
             replaced_at={each.new_id: each.at for each in links if not each.is_restatement},
@@ -150,7 +159,7 @@ class Acting:
             account=account,
             theirs=theirs,
         )
-        return check(asked, [hit.fact for hit in touching if holds_always(hit)], doubts)
+        return check(asked, limits, doubts)
 
     def said_of(
         self, scope: Scope, name: str, subject: str | None, values: Iterable[SlotValue]

@@ -170,6 +170,32 @@ def test_an_allergy_and_a_limit_that_is_named_itself_stop_an_act(
         assert told(stop)[0] == "stop", act
 
 
+@pytest.mark.parametrize(
+    ("fact", "act", "advice"),
+    [
+        ("Is allergic to nuts.", "Give her nuts", "stop"),
+        ("Is allergic to eggs.", "Send an egg sandwich", "stop"),
+        ("Is allergic to celery.", "Serve celery soup", "stop"),
+        ("Is allergic to nuts.", "Send her the invoice", "go"),
+        ("No longer wants the newsletter.", "Send the newsletter", "ask"),
+        ("I don't want your newsletters any more.", "Send the newsletter", "ask"),
+        ("Should not be called at work.", "Call her at work", "ask"),
+        ("Can't have anything with gluten.", "Send gluten biscuits", "ask"),
+        ("Doesn't accept part deliveries.", "Send a part delivery", "ask"),
+        ("I don't want your newsletters any more.", "Send more samples", "go"),
+        ("Can't have anything with gluten.", "Send the invoice", "go"),
+        ("Wants the newsletter.", "Send the newsletter", "go"),
+    ],
+)
+def test_a_shared_word_of_an_allergy_or_a_denial_touches_the_act(
+    priya: ContactMemory, fact: str, act: str, advice: str
+) -> None:
+    fact_id = priya.note(fact).fact_id
+    checked = priya.check(act=act)
+    named = [each.fact_id for each in checked.reasons]
+    assert (checked.advice, named) == (advice, [] if advice == "go" else [fact_id])
+
+
 def test_a_held_note_is_asked_about_if_the_fact_is_named_by_its_id(priya: ContactMemory) -> None:
     fact_id = lives_in(priya, "Pune")
     priya.note("Lives in Goa.", source_kind="tool_output", attribute="city", value="Goa")

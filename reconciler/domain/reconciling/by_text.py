@@ -30,6 +30,7 @@ from reconciler.domain.records.notes import Note, SlotMatch
 from reconciler.reading.cues.classification import is_permission, is_withdrawal
 from reconciler.reading.findings import Difference
 from reconciler.reading.guard import (
+    OF_PERMISSIONS,
     answers_anew,
     are_in_order,
     denial_in,
@@ -210,11 +211,6 @@ ABOVE = Rule(
     is_linked=True,
 )
 
-_OF_PERMISSIONS = (
-    "consent permission okay agree allow use share send keep pass give contact want no"
-)
-"""Words of every permission, which do not say what is permitted."""
-
 _CHANGE_COSINE_MIN = 0.3
 """Below this cosine a note ends no fact by its words, because the two may be about different
 things."""
@@ -279,7 +275,7 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
         note.trust in OWN_WORDS
         and is_withdrawal(note.text)
         and is_permission(fact.text)
-        and share_more_than(_OF_PERMISSIONS, note.text, fact.text)
+        and share_more_than(OF_PERMISSIONS, note.text, fact.text)
     ):
         return True
     if not tells_of_change(note.text):
