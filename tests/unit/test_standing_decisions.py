@@ -143,6 +143,27 @@ def test_an_arbiter_may_end_a_decision_with_a_newer_one() -> None:
     assert (verdict.action, verdict.decided_by) == (UPDATE, DecidedBy.ARBITER)
 
 
+INVOICES = "Every invoice must carry our PO number."
+
+
+@every(
+    ("known_text", "said", "action"),
+    [
+        (INVOICES, "We switched to direct debit for your invoices.", ADD),
+        ("Never send invoices by post.", "We switched to direct debit for your invoices.", ADD),
+        (INVOICES, "PO numbers are no longer needed on invoices.", UPDATE),
+        ("Is allergic to almonds.", "The almond test came back negative.", UPDATE),
+        ("Always copy Nadia on quotes.", "Nadia has left, copy Lena instead.", UPDATE),
+    ],
+)
+def test_an_arbiter_ends_only_a_standing_fact_that_the_note_names(
+    known_text: str, said: str, action: Action
+) -> None:
+    standing = known(known_text, category=Category.PREFERENCE, is_standing=True)
+    verdict = decided(note(said), standing, judgement=judged(Relation.REPLACES))
+    assert (verdict.action, (*verdict.targets, *verdict.conflicts)) == (action, (standing,))
+
+
 def test_an_arbiter_is_still_asked_where_a_decision_stood_in_the_way() -> None:
     assert decided(note(), known()).can_be_arbitrated
 

@@ -13,6 +13,7 @@ from reconciler.domain.reconciling.verdicts import (
     Ruling,
     match_of,
     may_end,
+    named_of,
     news_of,
     repeating,
     sparing,
@@ -22,7 +23,13 @@ from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Neighbours, Relations
 from reconciler.domain.records.kinds import Action, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note, SlotMatch
-from reconciler.reading.guard import denies_ever, names_a_part, share_a_word, takes_back
+from reconciler.reading.guard import (
+    denies_ever,
+    names_a_part,
+    share_a_word,
+    takes_back,
+    words_that_tell,
+)
 from reconciler.reading.kinds import Category
 
 YIELDS = "does not supersede"
@@ -112,18 +119,37 @@ def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Ruling:
 
 
 def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Ruling:
-    """A relation from an agent or an extractor ends only facts that the note speaks of.
+    """A model ends only facts that the note speaks of: a judge, standing ones that the note names.
 
     Each fact is checked separately; a person is asked about the other facts.
     """
-    is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
-    if not (is_told and verdict.is_replacement):
+    speaks_of = _SPEAKS_OF.get(verdict.decided_by)
+    if speaks_of is None or not verdict.is_replacement:
         return None
-    others = tuple(fact for fact in verdict.targets if not may_end(note, fact))
+    others = tuple(fact for fact in verdict.targets if not speaks_of(note, fact))
     if not others:
         return None
     reason = f"{verdict.reason}, yet the note is not about this fact: {others[0].text}"
     return sparing(others, verdict, DecidedBy.GUARD, reason)
+
+
+def _names_if_standing(note: Note, fact: Neighbour) -> bool:
+    """True if the note names a standing fact: two of its words, half of them, or its slot.
+
+    "We switched to direct debit for your invoices" names one word of "Every invoice must carry our
+    PO number".
+    """
+    named = len(named_of(note, fact))
+    is_named = named > 1 or 2 * named >= len(words_that_tell(fact.text))
+    return is_named or not fact.is_standing or match_of(note, fact) is SlotMatch.CHANGED
+
+
+_SPEAKS_OF = {
+    DecidedBy.AGENT: may_end,
+    DecidedBy.EXTRACTOR: may_end,
+    DecidedBy.ARBITER: _names_if_standing,
+}
+"""The check that a note speaks of a fact, for each model that says that the fact ends."""
 
 
 def _by_part(note: Note, seen: RuleInput, verdict: Verdict) -> Ruling:
@@ -318,7 +344,8 @@ LIMITS = (
         "guard",
         "an agent or an extractor says that a fact ends, but the note shares no word, "
         "attribute or meaning with it; or the fact orders, forbids or keeps the contact safe, and "
-        "the note does not name it and tell of an end",
+        "the note does not name it and tell of an end; or a judge says that a standing fact ends, "
+        "but the note names neither half of its words nor two",
         "the fact stays, in dispute; the others end",
         apply=_by_matter,
     ),
