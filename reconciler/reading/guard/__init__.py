@@ -81,7 +81,7 @@ from reconciler.reading.guard.languages import (
     find_other_words,
     is_english as is_english,
     is_foreign as is_foreign,
-    words_that_tell,
+    words_that_tell as words_that_tell,
 )
 from reconciler.reading.guard.matters import (
     are_other_matters,
