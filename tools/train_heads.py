@@ -57,7 +57,7 @@ HARM_MAX = {
     "nothing": 0.006,
     "this_time": 0.004,
     "price_or_stock": 0.001,
-    "guess_or_venting": 0.004,
+    "guess_or_venting": 0.0035,
     "health": 0.007,
     "order": 0.004,
     "standing": 0.03,

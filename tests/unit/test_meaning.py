@@ -131,6 +131,10 @@ STATEMENTS = """
     She is not well.
     She's not feeling well.
     He is in pain.
+    The problem is solved.
+    He was let go.
+    They agreed.
+    She is back.
     The oboe has stopped, thank you.
     The hammering is over, thanks.
     The gas is back on, thanks a lot!
@@ -242,6 +246,9 @@ def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
                 "Will get back to you",
                 "So far so good!",
                 "He is right.",
+                "It was nice.",
+                "They are great.",
+                "We all agreed.",
                 "I'm not well",
                 "It is hard to say",
                 "That was slow",
