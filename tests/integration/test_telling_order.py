@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -233,35 +232,6 @@ def test_an_import_in_any_order_leaves_what_the_same_lines_leave_in_order(memory
             assert not report.errors
         left.append(known(memory, memory.contact("crm", contact_id)))
     assert left == left[:1] * 3
-
-
-BACKDATED = [
-    ["Owns a car.", "Sold the car."],
-    ["Lives in Graz.", "Moved from Graz to Linz."],
-    ["Uses Trac.", "Moved from Trac to Redmine."],
-    ["Has two children.", "She has three children now."],
-]
-
-
-@pytest.mark.parametrize("story", BACKDATED, ids=str)
-@pytest.mark.parametrize("is_imported", [False, True], ids=["told", "imported"])
-def test_a_note_that_holds_from_an_earlier_day_is_told_in_its_place(
-    memory: Memory, story: list[str], *, is_imported: bool
-) -> None:
-    contact = memory.contact("crm", f"{story} {is_imported}")
-    dated = [(text, NOW - (90 - 60 * place) * DAY) for place, text in enumerate(story)]
-    if is_imported:
-        fixed = {"contact_id": contact.scope.contact_id}
-        lines = [
-            json.dumps({**fixed, "text": text, "valid_from": at.isoformat()})
-            for text, at in reversed(dated)
-        ]
-        assert not memory.import_notes(lines, agent_id="crm").errors
-    else:
-        for text, at in reversed(dated):
-            contact.note(text, valid_from=at)
-    live, disputes, *_ = known(memory, contact)
-    assert (live, disputes) == (Counter(story[-1:]), Counter())
 
 
 def test_a_note_that_is_newer_than_all_facts_tells_nothing_again(

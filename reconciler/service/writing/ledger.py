@@ -206,14 +206,6 @@ class Seen:
     compare_ms: float = 0.0
     is_late: bool = False
 
-    @property
-    def is_backdated(self) -> bool:
-        """True if the note holds from a given time, and a compared fact from a later one."""
-        begins = self.note.valid_from if self.note else None
-        return begins is not None and any(
-            begins < fact.valid_from and not fact.is_upcoming for fact in self.neighbours or ()
-        )
-
     def placed(self, submission: Submission) -> Submission:
         """Return the submission with its note as the contact's facts place it."""
         return submission if self.note is None else submission.about(self.note)

@@ -299,7 +299,7 @@ class MemoryReconciler:
 
         The notes that belong to it must be in the store.
         """
-        plan = None if seen.is_late or seen.is_backdated else self._plan({}, submission, seen)
+        plan = None if seen.is_late else self._plan({}, submission, seen)
         return None if isinstance(plan, Commit) and plan.decision.is_history else plan
 
     def _plan_in_order(
@@ -320,7 +320,7 @@ class MemoryReconciler:
             or submission.amendment
             or submission.ended_at
             or not isinstance(plain, Commit)
-            or not (seen.is_late or seen.is_backdated or plain.decision.is_history)
+            or not (seen.is_late or plain.decision.is_history)
         ):
             return plain
         story = stories.pop(seen.version, None) or self._retelling.plan(
