@@ -295,9 +295,10 @@ def _without_words(value: Any, described: Field[Any]) -> Any:
     return ERASED if described.default is MISSING else described.default
 
 
-def _undo(undo: Undo, gone_ids: Set[str]) -> Any:
+def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
     before = tuple(_emptied(e) if e.fact_id in gone_ids else e for e in undo.before)
-    return _emptied(undo, before=before)
+    left: Undo = _emptied(undo, before=before)
+    return left
 
 
 def _assessment(gate: Assessment, at: datetime) -> Any:
