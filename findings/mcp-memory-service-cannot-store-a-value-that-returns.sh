@@ -11,7 +11,7 @@
 # is refused, also in another store, and so is a code that differs in capitals.
 #
 # Why it matters: an agent that is told "an analyst again" keeps "a manager", and
-# a text written without a name belongs to whoever said it first. Put the name and
+# a text written without a name belongs to the first who said it. Put the name and
 # the day into the text.
 set -euo pipefail
 

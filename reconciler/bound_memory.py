@@ -1578,12 +1578,12 @@ class ContactMemory(BoundMemory):
 
         check_flags(dry_run=dry_run)
         check_callable(on_progress=on_progress)
-        ErasureTarget(fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject)
-        if attribute is not None:
-            attribute, subject = self._filed(attribute, subject)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
+        if attribute is not None:
+            attribute, subject = self._filed(attribute, subject)
+            target = replace(target, attribute=attribute, subject=subject)
         erasure = self._services.erasures.forget(
             self._scope,
             target,

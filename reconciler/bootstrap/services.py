@@ -430,7 +430,9 @@ class Services:
         meant = look(scope).placing((scope.contact_id,)).meant_by(about, said or "")
         if said is None:  # "flat 3b" may be kept as a token
             _, token = self.gate.cleaner.clean_texts(scope, [about.title(), about])
-            return Meant((*meant.subjects, *self.whom(scope, token, "").subjects), meant.may_be)
+            if token != about:
+                kept = self.whom(scope, token, "")
+                return Meant((*meant.subjects, *kept.subjects), meant.may_be)
         return meant
 
     rejudging: Rejudging = _made("writing.relating:Rejudging")

@@ -94,7 +94,7 @@ class Acting:
                     wanted[name] = RecallFilter(attribute=slot.attribute, subject=(slot.subject,))
                 continue
             wanted[name], is_unclear, said = self.said_of(scope, name, subject, values)
-            unclear += [name] * is_unclear
+            unclear += [name] if is_unclear else []
             asked[name] = [facts[each.fact_id] for each in said]
         left = {name: ids[name] for name in ids if not asked[name]}
         theirs = [

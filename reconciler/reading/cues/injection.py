@@ -244,7 +244,8 @@ def _encoded(reading: _FoldedText) -> Iterator[_Span]:
 
 def _from_base64(word: str) -> bytes:
     word = word.rstrip("=").replace("-", "+").replace("_", "/")
-    return base64.b64decode(word[: len(word) - (len(word) % 4 == 1)] + "=" * (-len(word) % 4))
+    whole = word[: len(word) - (len(word) % 4 == 1)]
+    return base64.b64decode(whole + "=" * (-len(whole) % 4))
 
 
 def _from_hex(digits: str) -> bytes:

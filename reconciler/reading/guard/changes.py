@@ -180,7 +180,7 @@ def ends(note: str, fact: str) -> bool:
         when = words_of("light").union(months(), filter(str.isdecimal, ended.reach))
         what = set(ended.reach) - when - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
-        return is_all and not (_is_of_a_part(new, old, ended) or _cancels_once(new, old))
+        return is_all and not (_is_of_a_part(new, old, ended) or _ends_another(new, old))
     if not before or not before <= old.stems or moves_another(note, fact):
         return False
     # The object may be left out if the rest is said: "pays (rent) by direct debit".
@@ -188,17 +188,26 @@ def ends(note: str, fact: str) -> bool:
     return len(left_out - verb) <= is_named
 
 
-def _cancels_once(note: Reading, fact: Reading) -> bool:
-    """True if the note cancels one time of what the fact calls a habit, or another numbered thing.
+def _ends_another(note: Reading, fact: Reading) -> bool:
+    """True if the end is that of another numbered or dated thing, or of one time of a habit.
 
-    "Cancelled this Friday's flowers" leaves "Orders flowers every Friday". A date may be that of
-    the end, unless it is a habit's: "left Siemens in 2026", "no longer works on Fridays".
+    A date may be that of the end, unless it is a habit's: "left Siemens in 2026", "no longer works
+    on Fridays".
     """
-    said, habit = note.canonical, fact.canonical
     if note.ceased and any(
-        each.kind is not Difference.DATE or _OFTEN.search(said) for each in find_values(note, fact)
+        each.kind is not Difference.DATE or _OFTEN.search(note.canonical)
+        for each in find_values(note, fact)
     ):
         return True
+    return _cancels_once(note, fact)
+
+
+def _cancels_once(note: Reading, fact: Reading) -> bool:
+    """True if the note cancels one time of what the fact calls a habit.
+
+    "Cancelled this Friday's flowers" leaves "Orders flowers every Friday".
+    """
+    said, habit = note.canonical, fact.canonical
     is_one = _ONE_TIME.search(said) or any(time in habit for time in _TIME.findall(said))
     is_habit = "cancel" in said and _OFTEN.search(habit)
     return bool(is_one and is_habit) and not (_OFTEN.search(said) or _FOR_GOOD.search(said))
@@ -698,7 +707,7 @@ def names_a_part(note: str, fact: str) -> bool:
             pieces[-1] |= {token.value, folded(token.text)}
     known = said.stems | {*said.names}
     named = [not known.isdisjoint(piece) for piece in pieces if piece]
-    return _cancels_once(said, old) or any(one is not other for one, other in pairwise(named))
+    return _ends_another(said, old) or any(one is not other for one, other in pairwise(named))
 
 
 def is_event(text: str) -> bool:
